@@ -30,5 +30,6 @@
 #include "harray/impl/control/all.h"  /* reports, account, shutdown, options of devices */
                                       /* harray/impl/records/: only with harray_records.h, */
                                       /* harray/impl/kernels/: only with harray_kernels.h, */
-                                      /* harray/impl/ops/: only with harray_ops.h */
+                                      /* harray/impl/ops/: only with harray_ops.h, */
+                                      /* harray/impl/mpi/: only with harray_mpi.h */
 #endif

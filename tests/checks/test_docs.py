@@ -6,7 +6,8 @@ usage: test_docs.py [--show DIR]
 
 Every block of code that has a main is a whole program:
     ```c     is compiled as C11, with warnings as errors, and run. That of README.md is compiled as it is; where
-             others have the implementation in them, it is compiled once for all of them (support/linked.h)
+             others have the implementation in them, it is compiled once for all of them (support/linked.h).
+             With harray_mpi.h, where there is an MPI, and it runs on two ranks
     ```cpp   the same as C++17, with the implementation in another file, as docs/using.md says
     ```cuda  is compiled where nvcc is; without a GPU nobody can run it
 Behind it stands what it prints, on stdout and stderr: in a ```console block, which is compared (a signal
@@ -43,6 +44,10 @@ CPP = ["c++", "-std=c++17", *WARNINGS, f"-I{ROOT}"]
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 SUPPORT = ROOT / "tests" / "support"
 LINKED = ["-include", SUPPORT / "linked.h"]
+# pkg-config's names of MPIs, and their launchers.
+MPIS = {"mpich": ("mpiexec.mpich", "mpiexec.hydra", "mpiexec"), "ompi-c": ("mpiexec.openmpi", "mpiexec")}
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+           "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 IMPLEMENTATION = '#define HARRAY_IMPLEMENTATION\n#include "harray.h"\n'
 CODE = ("c", "cpp", "cuda")
 OTHERS = ("console", "text", "sh", "json", "diff", "")
@@ -87,9 +92,26 @@ def compile_implementation(folder):
     return made
 
 
+def uses_mpi(text):
+    return '#include "harray_mpi.h"' in text
+
+
+def mpi():
+    """(what to compile and link with, the launcher), or None"""
+    for name, launchers in MPIS.items():
+        launcher = next(filter(None, map(shutil.which, launchers)), None)
+        found = shutil.which("pkg-config") and subprocess.run(
+            ["pkg-config", "--cflags", "--libs", name], capture_output=True, text=True, check=False)
+        if launcher and found and found.returncode == 0:
+            return found.stdout.split(), launcher
+    return None
+
+
 def inside(text, implementation):
     """What a C program is compiled with, where the implementation is in it."""
     defined = re.findall(r"^ *# *define +(HARRAY_\w+)", text, re.MULTILINE)
+    if uses_mpi(text):
+        return [STATIC, *mpi()[0], "-lm"]
     if implementation and defined == ["HARRAY_IMPLEMENTATION"]:
         return [*LINKED, implementation, "-lm"]
     return [STATIC] if "HARRAY_IMPLEMENTATION" in defined else []
@@ -113,11 +135,12 @@ def build(language, text, folder, implementation=None):
 def run(folder):
     """The exit status of the program there, and all that it prints."""
     kept = ["HARRAY_CACHE", "HARRAY_CUDA"]
-    sources = pathlib.Path(folder).glob("program.*")
-    if any(re.search(r"harray_(kernels|ops)\.h", f.read_text(encoding="utf-8")) for f in sources):
+    sources = [read(path) for path in pathlib.Path(folder).glob("program.*")]
+    if any(re.search(r"harray_(kernels|ops)\.h", text) for text in sources):
         kept.remove("HARRAY_CUDA")
+    launcher = [mpi()[1], "-n", "2"] if any(map(uses_mpi, sources)) else []
     environment = {k: v for k, v in os.environ.items() if not k.startswith("HARRAY_") or k in kept}
-    done = subprocess.run(["./program"], cwd=folder, env=environment, stdout=subprocess.PIPE,
+    done = subprocess.run([*launcher, "./program"], cwd=folder, env=environment | AS_ROOT, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, check=False)
     how = signal.strsignal(-done.returncode) + "\n" if done.returncode < 0 else ""
     return done.returncode, done.stdout + how
@@ -126,7 +149,7 @@ def run(folder):
 def keeps_its_word(block, implementation):
     """Does the program compile, and print what stands behind it? None: nothing here compiles it."""
     compiler = {"c": C[0], "cpp": CPP[0], "cuda": NVCC}[block.language]
-    if not compiler or not shutil.which(compiler):
+    if not compiler or not shutil.which(compiler) or (uses_mpi(block.text) and not mpi()):
         return None
     with tempfile.TemporaryDirectory() as name:
         try:

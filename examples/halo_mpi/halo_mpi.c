@@ -1,0 +1,284 @@
+/* halo_mpi: heat spreads in a box that the ranks of MPI share.
+ *
+ *     mpiexec -n 8 halo_mpi [--device CTX] [--size N N N] [--steps N]
+ *
+ * Each rank has a block of cells, with ghost cells around it, on a device. A step begins with the exchange of ghost
+ * cells, computes meanwhile what needs none, and then the rim of the block. What to look at: nothing here packs,
+ * copies or waits for a device; and a block is fetched by rank 0 as a view of the whole, wherever it lies.
+ *
+ * Rank 0 compares the result with that of a plain loop, bit for bit, so it is the same for any number of ranks. */
+#define HARRAY_IMPLEMENTATION
+#include "harray_kernels.h"
+#include "harray_mpi.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct options {
+    const char *device;
+    int64_t size[3], steps;
+} options;
+
+/* ---- a step ------------------------------------------------------------------------------------ */
+
+HA_DEVICE_CODE(
+    spread,
+    HA_FN double spread(double at, double a, double b, double c, double d, double e, double f) {
+        return 0.4 * at + 0.1 * (((a + b) + (c + d)) + (e + f));
+    });
+
+/* Cells of a box, and those around it in the step before. */
+HA_KERNEL(relax, ((uses, spread), (in, array_double_3, now), (out, array_double_3, later)),
+          (i, j, k), {
+              HA_AT(later, i, j,
+                    k) = spread(HA_AT(now, i + 1, j + 1, k + 1), HA_AT(now, i, j + 1, k + 1),
+                                HA_AT(now, i + 2, j + 1, k + 1), HA_AT(now, i + 1, j, k + 1),
+                                HA_AT(now, i + 1, j + 2, k + 1), HA_AT(now, i + 1, j + 1, k),
+                                HA_AT(now, i + 1, j + 1, k + 2));
+          });
+
+/* Indices of the whole, or of a block without ghost cells. */
+typedef struct box {
+    int64_t first[3], last[3];
+} box;
+
+static bool is_empty(const box *b) {
+    return b->first[0] >= b->last[0] || b->first[1] >= b->last[1] || b->first[2] >= b->last[2];
+}
+
+static array_double_3 part(array_double_3 x, const box *b, int64_t more) {
+    return array_double_3_part(x,
+                               HA_DIM(b->first[0] - more, b->first[1] - more, b->first[2] - more),
+                               HA_DIM(b->last[0] + more, b->last[1] + more, b->last[2] + more));
+}
+
+static void compute(ha_context *device, const box *b, array_double_3 now, array_double_3 later) {
+    if (is_empty(b)) return;
+    HA_CHECK(
+        relax(device,
+              HA_DIM(b->last[0] - b->first[0], b->last[1] - b->first[1], b->last[2] - b->first[2]),
+              part(now, b, 1), part(later, b, 0)));
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------ */
+
+typedef struct block {
+    MPI_Comm cart;
+    int rank, ranks;
+    box whole; /* its place in the whole */
+    box inner, rim[6];
+    int64_t extent[3];
+} block;
+
+/* The place of a rank's block. */
+static box place_of(MPI_Comm cart, int rank, const options *o) {
+    int size[3], periodic[3], mine[3], at[3];
+    box b;
+    MPI_Cart_get(cart, 3, size, periodic, mine);
+    MPI_Cart_coords(cart, rank, 3, at);
+    for (int d = 0; d < 3; d++) {
+        b.first[d] = o->size[d] * at[d] / size[d];
+        b.last[d] = o->size[d] * (at[d] + 1) / size[d];
+    }
+    return b;
+}
+
+/* What needs no ghost cells, and six slabs around that. */
+static void divide(block *b) {
+    box rest = {{0, 0, 0}, {b->extent[0], b->extent[1], b->extent[2]}};
+    for (int d = 0; d < 3; d++) {
+        box *low = &b->rim[2 * d], *high = &b->rim[2 * d + 1];
+        const int64_t end = rest.last[d];
+        *low = *high = rest;
+        low->last[d] = rest.first[d] = 1;
+        rest.last[d] = high->first[d] = end > 1 ? end - 1 : 1;
+        high->last[d] = end;
+    }
+    b->inner = rest;
+}
+
+static block make_block(const options *o) {
+    block b;
+    int size[3] = {0, 0, 0}, periodic[3] = {0, 0, 0};
+    MPI_Comm_size(MPI_COMM_WORLD, &b.ranks);
+    MPI_Dims_create(b.ranks, 3, size);
+    MPI_Cart_create(MPI_COMM_WORLD, 3, size, periodic, 0, &b.cart);
+    MPI_Comm_rank(b.cart, &b.rank);
+    b.whole = place_of(b.cart, b.rank, o);
+    for (int d = 0; d < 3; d++) b.extent[d] = b.whole.last[d] - b.whole.first[d];
+    divide(&b);
+    return b;
+}
+
+static double heat_at(int64_t i, int64_t j, int64_t k) {
+    return (double)((31 * i + 17 * j + 7 * k) % 101) / 3;
+}
+
+/* Ghost cells at the edge of the whole are cold, and stay so: no neighbour writes them. */
+static array_double_3 make_heat(const block *b, ha_context *device) {
+    const ha_shape shape = {.rank = 3,
+                            .extent = {b->extent[0], b->extent[1], b->extent[2]},
+                            .ghost_low = {1, 1, 1},
+                            .ghost_high = {1, 1, 1}};
+    array_double_3 x = array_double_3_make(&shape, device);
+    HA_CHECK(array_double_3_fill(x, 0, ha_host()));
+    HA_WRITING(v, array_double_3_interior(x), ha_host()) {
+        const span_double_3 s = v.span;
+        for (int64_t i = 0; i < s.extent[0]; i++)
+            for (int64_t j = 0; j < s.extent[1]; j++)
+                for (int64_t k = 0; k < s.extent[2]; k++)
+                    HA_AT(s, i, j, k) = heat_at(b->whole.first[0] + i, b->whole.first[1] + j,
+                                                b->whole.first[2] + k);
+    }
+    return x;
+}
+
+/* The heat is in *now then. */
+static void run(const block *b, ha_context *device, array_double_3 *now, array_double_3 *later,
+                int64_t steps) {
+    darray field = HA_DARRAY(*now);
+    ha_mpi_halo *halo = ha_mpi_halo_new(b->cart, device, 1, &field, 1, HA_MPI_FACES);
+    if (!halo) HA_CHECK_ERRORS();
+    for (int64_t step = 0; step < steps; step++) {
+        field = HA_DARRAY(*now);
+        HA_CHECK(ha_mpi_halo_rebind(halo, &field, 1));
+        HA_CHECK(ha_mpi_halo_start(halo));
+        compute(device, &b->inner, *now, *later);
+        HA_CHECK(ha_mpi_halo_finish(halo));
+        for (int side = 0; side < 6; side++) compute(device, &b->rim[side], *now, *later);
+        const array_double_3 other = *now;
+        *now = *later;
+        *later = other;
+    }
+    ha_mpi_halo_free(halo);
+}
+
+/* ---- the result -------------------------------------------------------------------------------- */
+
+/* The same without harray. The grid has a cold cell at each end. */
+static double *spread_plainly(const options *o) {
+    const int64_t n = o->size[0], m = o->size[1], l = o->size[2];
+    const int64_t row = l + 2, plane = (m + 2) * row, all = (n + 2) * plane;
+    double *now = calloc((size_t)all, sizeof *now), *later = calloc((size_t)all, sizeof *now);
+    if (!now || !later) exit(1);
+    for (int64_t at = 0; at < n * m * l; at++)
+        now[(at / (m * l) + 1) * plane + (at / l % m + 1) * row + at % l + 1] = heat_at(
+            at / (m * l), at / l % m, at % l);
+    for (int64_t step = 0; step < o->steps; step++) {
+        for (int64_t at = 0; at < n * m * l; at++) {
+            const int64_t x = (at / (m * l) + 1) * plane + (at / l % m + 1) * row + at % l + 1;
+            later[x] = spread(now[x], now[x - plane], now[x + plane], now[x - row], now[x + row],
+                              now[x - 1], now[x + 1]);
+        }
+        double *other = now;
+        now = later;
+        later = other;
+    }
+    free(later);
+    return now;
+}
+
+/* Bit for bit, and it says so. */
+static bool compare(array_double_3 whole, const options *o) {
+    const int64_t n = o->size[0], m = o->size[1], l = o->size[2];
+    double *plain = spread_plainly(o);
+    int64_t different = n * m * l;
+    HA_READING(v, whole, ha_host()) {
+        const cspan_double_3 s = v.span;
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t j = 0; j < m; j++)
+                for (int64_t k = 0; k < l; k++)
+                    different -= memcmp(&HA_AT(s, i, j, k),
+                                        &plain[((i + 1) * (m + 2) + j + 1) * (l + 2) + k + 1],
+                                        sizeof *plain) == 0;
+    }
+    free(plain);
+    if (different == 0)
+        (void)printf("the result is that of a plain loop, bit for bit\n");
+    else
+        (void)printf("%" PRId64 " cells are NOT those of a plain loop\n", different);
+    return different == 0;
+}
+
+/* Rank 0 receives each block where it belongs in the whole. */
+static bool collect(const block *b, array_double_3 heat, const options *o) {
+    array_double_3 own = array_double_3_interior(heat);
+    if (b->rank != 0) {
+        HA_CHECK(ha_mpi_send(own, 0, 1, b->cart));
+        return true;
+    }
+    array_double_3 whole = array_double_3_new(HA_DIM(o->size[0], o->size[1], o->size[2]),
+                                              ha_host());
+    HA_CHECK(array_double_3_copy(part(whole, &b->whole, 0), own, ha_host()));
+    for (int rank = 1; rank < b->ranks; rank++) {
+        const box place = place_of(b->cart, rank, o);
+        HA_CHECK(ha_mpi_recv(part(whole, &place, 0), rank, 1, b->cart));
+    }
+    const bool exact = compare(whole, o);
+    HA_CHECK(array_double_3_free(&whole));
+    return exact;
+}
+
+/* ---- the program ------------------------------------------------------------------------------- */
+
+static bool read_number(const char *text, int64_t least, int64_t *number) {
+    char *end;
+    const long long n = strtoll(text, &end, 10);
+    *number = n;
+    return end != text && *end == '\0' && n >= least && n <= 100000;
+}
+
+static bool read_options(options *o, int argc, char **argv) {
+    bool good = true;
+    *o = (options){.device = "sim:0", .size = {24, 20, 28}, .steps = 10};
+    for (int i = 1; i < argc && good; i++) {
+        const int more = argc - 1 - i;
+        if (strcmp(argv[i], "--device") == 0 && more >= 1)
+            o->device = argv[++i];
+        else if (strcmp(argv[i], "--steps") == 0 && more >= 1)
+            good = read_number(argv[++i], 0, &o->steps);
+        else if (strcmp(argv[i], "--size") == 0 && more >= 3)
+            for (int d = 0; d < 3; d++) good = read_number(argv[++i], 1, &o->size[d]) && good;
+        else
+            good = false;
+    }
+    return good;
+}
+
+static int run_on_ranks(const options *o) {
+    ha_context *device = ha_context_find(o->device);
+    if (!device) HA_CHECK_ERRORS();
+    block b = make_block(o);
+    array_double_3 now = make_heat(&b, device), later = make_heat(&b, device);
+    const double begin = MPI_Wtime();
+    run(&b, device, &now, &later, o->steps);
+    const double seconds = MPI_Wtime() - begin;
+    const ha_mpi_traffic t = ha_mpi_traffic_so_far();
+    if (b.rank == 0)
+        (void)printf("%d ranks, %s: %.3f ms a step; rank 0 has sent %" PRIu64 " bytes in %" PRIu64
+                     " messages\n",
+                     b.ranks, ha_context_name(device),
+                     1e3 * seconds / (double)(o->steps ? o->steps : 1), t.bytes_sent,
+                     t.messages_sent);
+    const bool exact = collect(&b, now, o);
+    HA_CHECK(array_double_3_free(&now));
+    HA_CHECK(array_double_3_free(&later));
+    HA_CHECK_ERRORS();
+    MPI_Comm_free(&b.cart);
+    return exact ? 0 : 1;
+}
+
+int main(int argc, char **argv) {
+    options o;
+    int status = 2;
+    MPI_Init(&argc, &argv);
+    if (read_options(&o, argc, argv))
+        status = run_on_ranks(&o);
+    else
+        (void)fputs("usage: halo_mpi [--device CTX] [--size N N N] [--steps N]\n", stderr);
+    MPI_Finalize();
+    return status;
+}

@@ -1,0 +1,19 @@
+/* Arrays and MPI: included by harray_mpi.h in the one file that defines HARRAY_IMPLEMENTATION. */
+#ifndef HARRAY_IMPL_MPI_ALL_H
+#define HARRAY_IMPL_MPI_ALL_H
+
+#include "library.h"
+#include "fields.h"
+#include "side.h"
+#include "signature.h"
+#include "message.h"
+#include "checked.h"
+#include "requests.h"
+#include "small_floats.h"
+#include "agree.h"
+#include "collective.h"
+#include "halo_boxes.h"
+#include "halo_new.h"
+#include "halo_run.h"
+
+#endif

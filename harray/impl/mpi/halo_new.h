@@ -1,0 +1,426 @@
+/* Halos: making a plan, which all ranks do together, or none. */
+#ifndef HARRAY_IMPL_MPI_HALO_NEW_H
+#define HARRAY_IMPL_MPI_HALO_NEW_H
+
+#include "halo_boxes.h"
+
+/* What goes to a neighbour of all fields of one type, and what comes from there. */
+typedef struct ha_mpi_ghosts {
+    int peer, tag_out, tag_in;
+    size_t like; /* the first of these fields */
+    ha_mpi_offset offset;
+    darray out, in; /* one dimension; without an array until there are buffers */
+    ha_mpi_count count;
+    int64_t bytes;
+    uint64_t moved; /* bytes between memories, so far */
+    ha_token out_token, in_token;
+    MPI_Request sending, receiving;
+    int is_expected;
+} ha_mpi_ghosts;
+
+typedef struct ha_mpi_round {
+    size_t first, end; /* of the messages */
+    ha_copy_plan *pack, *unpack;
+} ha_mpi_round;
+
+struct ha_mpi_halo {
+    ha_mpi_call call; /* with a communicator of its own */
+    ha_mpi_grid grid;
+    ha_context *context;
+    size_t fields, arrays, messages;
+    darray *field;         /* those that it was made with */
+    size_t *array_of;      /* the number of a field's array */
+    ha_array **of, **by;   /* those arrays, and what is in their places now */
+    ha_mpi_ghosts *ghosts; /* round by round */
+    ha_mpi_round round[HA_MOST_RANK];
+    char *spare; /* for a message that cannot be received otherwise */
+    int is_started;
+    ha_status failed;
+};
+
+/* ---- fields ------------------------------------------------------------------------------------ */
+
+HA_IN_ int ha_mpi_fields_are_alike(const darray *x, const darray *y) {
+    const ha_type a = ha_array_type(x->array), b = ha_array_type(y->array);
+    return a.size == b.size && !strcmp(a.name, b.name);
+}
+
+/* Whether no field before it has its type. */
+HA_IN_ int ha_mpi_is_first_of_type(const ha_mpi_halo *halo, size_t i) {
+    size_t k = 0;
+    while (k < i && !ha_mpi_fields_are_alike(&halo->field[k], &halo->field[i])) k++;
+    return k == i;
+}
+
+HA_IN_ ha_status ha_mpi_check_field(const ha_mpi_halo *halo, size_t i) {
+    const darray *x = &halo->field[i];
+    const ha_mpi_grid *grid = &halo->grid;
+    ha_status s = ha_view_check_opened(x, HA_WRITE, halo->call.operation, halo->call.site);
+    if (s) return s;
+    if (x->rank < grid->dimensions)
+        return ha_mpi_fail(HA_ERR_ARGUMENT, &halo->call,
+                           "field %zu has %d dimensions, the communicator %d", i, x->rank,
+                           grid->dimensions);
+    if (ha_view_is_empty(x))
+        return ha_mpi_fail(HA_ERR_ARGUMENT, &halo->call, "field %zu has no elements", i);
+    for (int d = 0; d < grid->dimensions; d++)
+        if (x->extent[d] / 3 < grid->width)
+            return ha_mpi_fail(
+                HA_ERR_ARGUMENT, &halo->call,
+                "field %zu has an extent of %lld in dimension %d: with %lld ghost cells at "
+                "each end that leaves fewer than these",
+                i, (long long)x->extent[d], d, (long long)grid->width);
+    return HA_OK;
+}
+
+HA_IN_ void ha_mpi_list_array(ha_mpi_halo *halo, size_t i) {
+    size_t k = 0;
+    while (k < halo->arrays && halo->of[k] != halo->field[i].array) k++;
+    halo->array_of[i] = k;
+    if (k < halo->arrays) return;
+    halo->of[k] = halo->by[k] = halo->field[i].array;
+    halo->arrays++;
+}
+
+HA_IN_ ha_status ha_mpi_check_fields(ha_mpi_halo *halo, const darray *fields) {
+    ha_status s = HA_OK;
+    if (!fields && halo->fields) return ha_mpi_fail(HA_ERR_ARGUMENT, &halo->call, "no fields");
+    if (halo->grid.width < 1 || halo->grid.kind < HA_MPI_CORNERS ||
+        halo->grid.kind > HA_MPI_AT_ONCE)
+        return ha_mpi_fail(HA_ERR_ARGUMENT, &halo->call,
+                           "a width of %lld and the kind %d make no sense",
+                           (long long)halo->grid.width, halo->grid.kind);
+    memcpy(halo->field, fields, halo->fields * sizeof *fields);
+    for (size_t i = 0; i < halo->fields && !s; i++) s = ha_mpi_check_field(halo, i);
+    for (size_t i = 0; i < halo->fields && !s; i++) ha_mpi_list_array(halo, i);
+    return s;
+}
+
+/* ---- messages ---------------------------------------------------------------------------------- */
+
+/* Elements of all fields of its type. */
+HA_IN_ int64_t ha_mpi_ghosts_size(const ha_mpi_halo *halo, const ha_mpi_ghosts *g) {
+    int64_t n = 0;
+    for (size_t i = g->like; i < halo->fields; i++)
+        if (ha_mpi_fields_are_alike(&halo->field[i], &halo->field[g->like]))
+            n += darray_size(ha_mpi_cells(&halo->grid, &halo->field[i], &g->offset, 0));
+    return n;
+}
+
+HA_IN_ ha_status ha_mpi_ghosts_make(ha_mpi_halo *halo, ha_mpi_ghosts *g) {
+    const darray *like = &halo->field[g->like];
+    const ha_type type = ha_array_type(like->array);
+    const int64_t n = ha_mpi_ghosts_size(halo, g);
+    const MPI_Datatype base = ha_mpi_type_of(like->type);
+    g->bytes = n * (int64_t)type.size;
+    ha_status s = ha_mpi_check_tag(&halo->call, g->tag_out, 0);
+    if (!s) s = ha_mpi_count_of(&g->count, base == MPI_BYTE ? g->bytes : n, base, &halo->call);
+    if (s) return s;
+    g->out = darray_new_(HA_ROW_MAJOR, type, 1, &n, halo->context);
+    g->in = darray_new_(HA_ROW_MAJOR, type, 1, &n, halo->context);
+    if (!g->out.array || !g->in.array) return ha_latest_status;
+    g->out.type = g->in.type = like->type;
+    ha_array_set_name(g->out.array, "halo, sent");
+    ha_array_set_name(g->in.array, "halo, received");
+    return HA_OK;
+}
+
+/* For each type that has cells there. NULL as a place: they are only counted. */
+HA_IN_ size_t ha_mpi_list_messages(const ha_mpi_halo *halo, const ha_mpi_offset *offset, int peer,
+                                   ha_mpi_ghosts *place) {
+    const int last = ha_mpi_offsets(&halo->grid) - 1;
+    size_t count = 0;
+    for (size_t i = 0; i < halo->fields; i++) {
+        ha_mpi_ghosts g = {.peer = peer, .like = i, .offset = *offset};
+        if (!ha_mpi_is_first_of_type(halo, i) || !ha_mpi_ghosts_size(halo, &g)) continue;
+        g.tag_out = offset->number * (int)halo->fields + (int)i;
+        g.tag_in = (last - offset->number) * (int)halo->fields + (int)i;
+        g.sending = g.receiving = MPI_REQUEST_NULL;
+        g.count.type = MPI_BYTE;
+        if (place) place[count] = g;
+        count++;
+    }
+    return count;
+}
+
+HA_IN_ size_t ha_mpi_list_round(const ha_mpi_halo *halo, int round, ha_mpi_ghosts *place) {
+    const int offsets = ha_mpi_offsets(&halo->grid);
+    size_t count = 0;
+    for (int number = 0; number < offsets; number++) {
+        const ha_mpi_offset offset = ha_mpi_offset_of(&halo->grid, number);
+        if (!ha_mpi_is_sent(&halo->grid, &offset, round)) continue;
+        const int peer = ha_mpi_neighbour(&halo->grid, &offset, halo->call.comm);
+        if (peer == MPI_PROC_NULL) continue;
+        count += ha_mpi_list_messages(halo, &offset, peer, place ? place + count : NULL);
+    }
+    return count;
+}
+
+HA_IN_ ha_status ha_mpi_list_all(ha_mpi_halo *halo) {
+    const int rounds = ha_mpi_rounds(&halo->grid);
+    size_t most = 1, all = 0;
+    for (int r = 0; r < rounds; r++) all += ha_mpi_list_round(halo, r, NULL);
+    halo->ghosts = (ha_mpi_ghosts *)HARRAY_MALLOC((all + 1) * sizeof *halo->ghosts);
+    if (!halo->ghosts)
+        return ha_mpi_fail(HA_ERR_MEMORY, &halo->call, "no memory for %zu messages", all);
+    for (int r = 0; r < rounds; r++) {
+        halo->round[r].first = halo->messages;
+        halo->messages += ha_mpi_list_round(halo, r, &halo->ghosts[halo->messages]);
+        halo->round[r].end = halo->messages;
+    }
+    ha_status s = HA_OK;
+    for (size_t i = 0; i < halo->messages && !s; i++) {
+        s = ha_mpi_ghosts_make(halo, &halo->ghosts[i]);
+        if ((size_t)halo->ghosts[i].bytes > most) most = (size_t)halo->ghosts[i].bytes;
+    }
+    if (s) return s;
+    halo->spare = (char *)HARRAY_MALLOC(most);
+    return halo->spare ? HA_OK
+                       : ha_mpi_fail(HA_ERR_MEMORY, &halo->call, "no memory for %zu bytes", most);
+}
+
+/* ---- plans of copies ---------------------------------------------------------------------------- */
+
+/* The part of a buffer that has these cells, from *at on, which goes behind it. */
+HA_IN_ darray ha_mpi_buffer_part(darray buffer, const darray *cells, int64_t *at) {
+    const int64_t first = *at;
+    *at += darray_size(*cells);
+    return darray_reshape(darray_slice(buffer, 0, first, *at, 1), cells->rank, cells->extent);
+}
+
+/* Returns how many. */
+HA_IN_ size_t ha_mpi_pair_message(const ha_mpi_halo *halo, const ha_mpi_ghosts *g,
+                                  ha_copy_pair *pack, ha_copy_pair *unpack) {
+    int64_t sent = 0, received = 0;
+    size_t n = 0;
+    for (size_t i = g->like; i < halo->fields; i++) {
+        const darray *field = &halo->field[i];
+        if (!ha_mpi_fields_are_alike(field, &halo->field[g->like])) continue;
+        const darray cells = ha_mpi_cells(&halo->grid, field, &g->offset, 0);
+        const darray ghosts = ha_mpi_cells(&halo->grid, field, &g->offset, 1);
+        pack[n] = (ha_copy_pair){ha_mpi_buffer_part(g->out, &cells, &sent), cells, halo->context};
+        unpack[n] = (ha_copy_pair){ghosts, ha_mpi_buffer_part(g->in, &ghosts, &received),
+                                   halo->context};
+        n++;
+    }
+    return n;
+}
+
+HA_IN_ ha_status ha_mpi_plan_round(ha_mpi_halo *halo, ha_mpi_round *round) {
+    const size_t most = (round->end - round->first) * halo->fields;
+    ha_copy_pair *pack = (ha_copy_pair *)HARRAY_MALLOC((2 * most + 1) * sizeof *pack);
+    size_t n = 0;
+    if (!pack) return ha_mpi_fail(HA_ERR_MEMORY, &halo->call, "no memory for a plan");
+    ha_copy_pair *unpack = pack + most;
+    for (size_t i = round->first; i < round->end; i++)
+        n += ha_mpi_pair_message(halo, &halo->ghosts[i], &pack[n], &unpack[n]);
+    round->pack = ha_copy_plan_new(pack, n);
+    if (round->pack) round->unpack = ha_copy_plan_new(unpack, n);
+    HARRAY_FREE(pack);
+    return round->unpack ? HA_OK : ha_latest_status;
+}
+
+/* ---- agreement ---------------------------------------------------------------------------------- */
+
+/* Of the cells of all fields in a message. */
+HA_IN_ int64_t ha_mpi_shapes_digest(const ha_mpi_halo *halo, const ha_mpi_ghosts *g) {
+    uint64_t digest = 14695981039346656037u;
+    for (size_t i = 0; i < halo->fields; i++) {
+        const darray cells = ha_mpi_cells(&halo->grid, &halo->field[i], &g->offset, 0);
+        for (int d = 0; d < cells.rank; d++)
+            digest = (digest ^ (uint64_t)cells.extent[d]) * 1099511628211u;
+    }
+    return (int64_t)(digest >> 1);
+}
+
+HA_IN_ void ha_mpi_sign_ghosts(ha_mpi_signature *sign, const ha_mpi_halo *halo,
+                               const ha_mpi_ghosts *g) {
+    const ha_type type = ha_array_type(g->out.array);
+    ha_mpi_sign(sign, NULL, &halo->call);
+    snprintf(sign->type, sizeof sign->type, "%s", type.name);
+    sign->element = type.size;
+    sign->count = g->bytes / (int64_t)type.size;
+    sign->share = ha_mpi_shapes_digest(halo, g);
+}
+
+/* 1 + the rank of a neighbour with other cells; 0: there is none. `theirs` and `ours`: of all messages. */
+HA_IN_ int ha_mpi_compare_ghosts(ha_mpi_halo *halo, ha_mpi_signature *theirs,
+                                 ha_mpi_signature *ours) {
+    const int bytes = (int)sizeof *ours;
+    int against = 0;
+    for (size_t i = 0; i < halo->messages; i++) {
+        ha_mpi_ghosts *g = &halo->ghosts[i];
+        ha_mpi_sign_ghosts(&ours[i], halo, g);
+        (void)MPI_Irecv(&theirs[i], bytes, MPI_BYTE, g->peer, g->tag_in, halo->call.comm,
+                        &g->receiving);
+        (void)MPI_Isend(&ours[i], bytes, MPI_BYTE, g->peer, g->tag_out, halo->call.comm,
+                        &g->sending);
+    }
+    for (size_t i = 0; i < halo->messages; i++) {
+        ha_mpi_ghosts *g = &halo->ghosts[i];
+        (void)MPI_Wait(&g->receiving, MPI_STATUS_IGNORE);
+        (void)MPI_Wait(&g->sending, MPI_STATUS_IGNORE);
+        if (ha_mpi_shapes_agree(&theirs[i], &ours[i]) && theirs[i].share == ours[i].share) continue;
+        if (!against)
+            HA_IGNORE(
+                ha_mpi_fail(HA_ERR_ARGUMENT, &halo->call,
+                            "rank %d has %lld cells of %s at this face, or other extents; here "
+                            "there are %lld of %s",
+                            g->peer, (long long)theirs[i].count, theirs[i].type,
+                            (long long)ours[i].count, ours[i].type));
+        against = g->peer + 1;
+    }
+    return against;
+}
+
+/* 1 + the rank that does not fit, on all ranks; 0: all do. */
+HA_IN_ int ha_mpi_tell_all(const ha_mpi_halo *halo, int against) {
+    int first = 1; /* MPI failed: nothing fits */
+    (void)MPI_Allreduce(&against, &first, 1, MPI_INT, MPI_MAX, halo->call.comm);
+    if (first && !against)
+        HA_IGNORE(ha_mpi_fail(HA_ERR_ARGUMENT, &halo->call,
+                              "another rank says that rank %d does not fit", first - 1));
+    return first;
+}
+
+/* What all ranks have to have alike, as numbers of which the largest and the smallest are compared. */
+HA_IN_ int ha_mpi_compare_numbers(const ha_mpi_halo *halo) {
+    int64_t of[6] = {(int64_t)halo->fields, halo->grid.width, halo->grid.kind}, most[6] = {0};
+    for (int i = 0; i < 3; i++) of[i + 3] = -of[i];
+    if (MPI_Allreduce(of, most, 6, MPI_INT64_T, MPI_MAX, halo->call.comm)) return 0;
+    if (most[0] == -most[3] && most[1] == -most[4] && most[2] == -most[5]) return 1;
+    HA_IGNORE(
+        ha_mpi_fail(HA_ERR_ARGUMENT, &halo->call,
+                    "ranks differ: %lld to %lld fields, %lld to %lld ghost cells, kinds %lld to "
+                    "%lld",
+                    (long long)-most[3], (long long)most[0], (long long)-most[4],
+                    (long long)most[1], (long long)-most[5], (long long)most[2]));
+    return 0;
+}
+
+/* s: how it went on this rank. Whether all fit together. */
+HA_IN_ int ha_mpi_halo_agree(ha_mpi_halo *halo, ha_status s) {
+    int rank = 0, against;
+    (void)MPI_Comm_rank(halo->call.comm, &rank);
+    const size_t n = halo->messages + 1;
+    ha_mpi_signature *signs = (ha_mpi_signature *)HARRAY_MALLOC(2 * n * sizeof *signs);
+    if (!signs && !s) s = ha_mpi_fail(HA_ERR_MEMORY, &halo->call, "no memory to compare");
+    int fits = ha_mpi_compare_numbers(halo) && !ha_mpi_tell_all(halo, s ? rank + 1 : 0);
+    if (fits) {
+        against = ha_mpi_compare_ghosts(halo, signs, signs + n);
+        fits = !ha_mpi_tell_all(halo, against);
+    }
+    HARRAY_FREE(signs);
+    return fits;
+}
+
+/* ---- making and freeing ------------------------------------------------------------------------- */
+
+HA_IN_ void ha_mpi_ghosts_free(ha_mpi_ghosts *g) {
+    HA_IGNORE(darray_free(&g->out));
+    HA_IGNORE(darray_free(&g->in));
+    ha_mpi_count_end(&g->count);
+}
+
+HA_IN_ void ha_mpi_halo_dispose(ha_mpi_halo *halo) {
+    for (int r = 0; r < HA_MOST_RANK; r++) {
+        ha_copy_plan_free(halo->round[r].pack);
+        ha_copy_plan_free(halo->round[r].unpack);
+    }
+    const int there = ha_mpi_is_there();
+    for (size_t i = 0; i < halo->messages; i++) {
+        if (!there) halo->ghosts[i].count.is_made = 0;
+        ha_mpi_ghosts_free(&halo->ghosts[i]);
+    }
+    if (there && halo->call.comm != MPI_COMM_NULL) (void)MPI_Comm_free(&halo->call.comm);
+    HARRAY_FREE(halo->ghosts);
+    HARRAY_FREE(halo->spare);
+    HARRAY_FREE(halo);
+}
+
+HA_IN_ ha_status ha_mpi_grid_of(ha_mpi_grid *grid, const ha_mpi_call *call) {
+    int topology = MPI_UNDEFINED;
+    ha_status s = ha_mpi_told(call, MPI_Topo_test(call->comm, &topology), "MPI_Topo_test");
+    if (!s && topology == MPI_CART)
+        s = ha_mpi_told(call, MPI_Cartdim_get(call->comm, &grid->dimensions), "MPI_Cartdim_get");
+    if (s) return s;
+    if (topology != MPI_CART || grid->dimensions < 1 || grid->dimensions > HA_MOST_RANK)
+        return ha_mpi_fail(HA_ERR_ARGUMENT, call,
+                           "the communicator is none of MPI_Cart_create with 1 to %d dimensions",
+                           HA_MOST_RANK);
+    return ha_mpi_told(
+        call, MPI_Cart_get(call->comm, HA_MOST_RANK, grid->size, grid->is_periodic, grid->at),
+        "MPI_Cart_get");
+}
+
+/* With room for the fields behind it. */
+HA_IN_ ha_mpi_halo *ha_mpi_halo_room(const ha_mpi_call *call, size_t count) {
+    const size_t each = sizeof(darray) + sizeof(size_t) + 2 * sizeof(ha_array *);
+    ha_mpi_halo *halo = (ha_mpi_halo *)HARRAY_MALLOC(sizeof *halo + count * each);
+    if (!halo) return NULL;
+    memset(halo, 0, sizeof *halo);
+    halo->call = *call;
+    halo->call.comm = MPI_COMM_NULL;
+    halo->fields = count;
+    halo->field = (darray *)(void *)(halo + 1);
+    halo->of = (ha_array **)(void *)(halo->field + count);
+    halo->by = halo->of + count;
+    halo->array_of = (size_t *)(void *)(halo->by + count);
+    return halo;
+}
+
+HA_IN_ ha_status ha_mpi_halo_build(ha_mpi_halo *halo, const darray *fields) {
+    ha_status s = ha_mpi_check_fields(halo, fields);
+    if (!s) s = ha_mpi_list_all(halo);
+    for (int r = 0; r < ha_mpi_rounds(&halo->grid) && !s; r++)
+        s = ha_mpi_plan_round(halo, &halo->round[r]);
+    return s;
+}
+
+/* A communicator of its own, whose errors are returned. */
+HA_IN_ ha_status ha_mpi_halo_connect(ha_mpi_halo *halo, MPI_Comm cart) {
+    ha_status s = ha_mpi_told(&halo->call, MPI_Comm_dup(cart, &halo->call.comm), "MPI_Comm_dup");
+    if (s) return s;
+    (void)MPI_Comm_set_errhandler(halo->call.comm, MPI_ERRORS_RETURN);
+    return HA_OK;
+}
+
+/* Whether all ranks have memory for it: those that have none cannot take part in anything else. */
+HA_IN_ int ha_mpi_all_have(const ha_mpi_halo *halo, const ha_mpi_call *call) {
+    int mine = halo == NULL, any = 1;
+    if (mine) HA_IGNORE(ha_mpi_fail(HA_ERR_MEMORY, call, "no memory for a plan"));
+    (void)MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, call->comm);
+    if (any && !mine)
+        HA_IGNORE(ha_mpi_fail(HA_ERR_MEMORY, call, "another rank has no memory for a plan"));
+    return !any;
+}
+
+HA_IN_ ha_mpi_halo *ha_mpi_halo_make(const ha_mpi_call *call, const ha_mpi_grid *grid,
+                                     ha_context *context, const darray *fields, size_t count) {
+    ha_mpi_halo *halo = ha_mpi_halo_room(call, count);
+    if (!ha_mpi_all_have(halo, call)) {
+        HARRAY_FREE(halo);
+        return NULL;
+    }
+    halo->grid = *grid;
+    halo->context = ha_resolve(context);
+    if (!ha_mpi_halo_connect(halo, call->comm) &&
+        ha_mpi_halo_agree(halo, ha_mpi_halo_build(halo, fields)))
+        return halo;
+    ha_mpi_halo_dispose(halo);
+    return NULL;
+}
+
+ha_mpi_halo *ha_mpi_halo_new_(MPI_Comm cart, ha_context *context, int64_t width,
+                              const darray *fields, size_t count, int kind, const char *site) {
+    HA_TELLS_EVENTS_;
+    const ha_mpi_call call = {"ha_mpi_halo_new", ha_from(site), cart};
+    ha_mpi_grid grid = {.width = width, .kind = kind};
+    ha_mpi_halo *halo = NULL;
+    HA_FROM(call.site)
+    if (!ha_mpi_enter(&call) && !ha_mpi_grid_of(&grid, &call))
+        halo = ha_mpi_halo_make(&call, &grid, context, fields, count);
+    return halo;
+}
+
+#endif

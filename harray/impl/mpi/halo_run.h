@@ -1,0 +1,229 @@
+/* Halos: one exchange. Whatever fails, each message that another rank expects is sent: without elements, where these
+ * cannot be had. */
+#ifndef HARRAY_IMPL_MPI_HALO_RUN_H
+#define HARRAY_IMPL_MPI_HALO_RUN_H
+
+#include "halo_new.h"
+
+HA_IN_ void ha_mpi_halo_note(ha_mpi_halo *halo, ha_status s) {
+    if (!halo->failed) halo->failed = s;
+}
+
+/* A buffer on the host, as long as MPI has it. NULL: it cannot be had. */
+HA_IN_ void *ha_mpi_hold(ha_mpi_halo *halo, ha_token *token, const darray *buffer, unsigned how) {
+    ha_access v;
+    memset(&v, 0, sizeof v);
+    ha_status s = ha_open_view(&v, *buffer, ha_host(), how);
+    void *const data = v.data;
+    if (!s) {
+        s = ha_detach(token, &v);
+        if (s) HA_IGNORE(ha_close(&v));
+    }
+    ha_mpi_halo_note(halo, s);
+    return s ? NULL : data;
+}
+
+HA_IN_ void ha_mpi_let_go(ha_mpi_halo *halo, ha_token *token) {
+    if (token->array) ha_mpi_halo_note(halo, ha_token_finish(token));
+}
+
+/* ---- sending ---------------------------------------------------------------------------------- */
+
+HA_IN_ void ha_mpi_send_ghosts(ha_mpi_halo *halo, ha_mpi_ghosts *g) {
+    const void *data = halo->failed ? NULL : ha_mpi_hold(halo, &g->out_token, &g->out, HA_READ);
+    const int code = MPI_Isend(data, data ? g->count.number : 0, g->count.type, g->peer, g->tag_out,
+                               halo->call.comm, &g->sending);
+    ha_mpi_halo_note(halo, ha_mpi_told(&halo->call, code, "sending"));
+    if (code || !data) return;
+    HA_MPI_MOVED_(messages_sent, 1);
+    HA_MPI_MOVED_(bytes_sent, g->bytes);
+}
+
+/* To or from the buffers of all messages of a round. */
+HA_IN_ void ha_mpi_copy_round(ha_mpi_halo *halo, const ha_mpi_round *round,
+                              const ha_copy_plan *plan) {
+    if (halo->failed || round->first == round->end) return;
+    ha_mpi_halo_note(halo,
+                     ha_copy_plan_run_on_(plan, halo->of, halo->by, halo->arrays, halo->call.site));
+}
+
+/* The cells are in the buffers then, and on their way to the host. */
+HA_IN_ void ha_mpi_pack_round(ha_mpi_halo *halo, const ha_mpi_round *round) {
+    ha_mpi_copy_round(halo, round, round->pack);
+    for (size_t i = round->first; i < round->end && !halo->failed; i++) {
+        HA_MPI_MOVED_(packed_bytes, halo->ghosts[i].bytes);
+        if (halo->context->ops)
+            ha_mpi_halo_note(halo, darray_prefetch(halo->ghosts[i].out, ha_host()));
+    }
+}
+
+HA_IN_ void ha_mpi_send_round(ha_mpi_halo *halo, const ha_mpi_round *round) {
+    for (size_t i = round->first; i < round->end; i++) ha_mpi_send_ghosts(halo, &halo->ghosts[i]);
+}
+
+/* ---- receiving -------------------------------------------------------------------------------- */
+
+HA_IN_ void ha_mpi_expect_ghosts(ha_mpi_halo *halo, ha_mpi_ghosts *g) {
+    void *data = ha_mpi_hold(halo, &g->in_token, &g->in, HA_OVERWRITE);
+    g->is_expected = 0;
+    if (!data) return;
+    const int code = MPI_Irecv(data, g->count.number, g->count.type, g->peer, g->tag_in,
+                               halo->call.comm, &g->receiving);
+    ha_mpi_halo_note(halo, ha_mpi_told(&halo->call, code, "receiving"));
+    g->is_expected = !code;
+}
+
+HA_IN_ void ha_mpi_check_ghosts(ha_mpi_halo *halo, const ha_mpi_ghosts *g,
+                                const MPI_Status *status) {
+    MPI_Count bytes = 0;
+    (void)MPI_Get_elements_x(status, MPI_BYTE, &bytes);
+    if ((int64_t)bytes == g->bytes) {
+        HA_MPI_MOVED_(messages_received, 1);
+        HA_MPI_MOVED_(bytes_received, g->bytes);
+        return;
+    }
+    ha_mpi_halo_note(halo,
+                     ha_mpi_fail(HA_ERR_LOST, &halo->call,
+                                 "rank %d has failed to send its cells for this halo", g->peer));
+}
+
+/* Into the buffer, or where nobody looks. */
+HA_IN_ void ha_mpi_receive_ghosts(ha_mpi_halo *halo, ha_mpi_ghosts *g) {
+    MPI_Status status;
+    int code;
+    if (g->is_expected)
+        code = MPI_Wait(&g->receiving, &status);
+    else
+        code = MPI_Recv(halo->spare, g->count.number, g->count.type, g->peer, g->tag_in,
+                        halo->call.comm, &status);
+    ha_mpi_halo_note(halo, ha_mpi_told(&halo->call, code, "receiving"));
+    ha_mpi_let_go(halo, &g->in_token);
+    if (!code) ha_mpi_check_ghosts(halo, g, &status);
+}
+
+HA_IN_ void ha_mpi_receive_round(ha_mpi_halo *halo, const ha_mpi_round *round) {
+    for (size_t i = round->first; i < round->end; i++) {
+        ha_mpi_ghosts *g = &halo->ghosts[i];
+        ha_mpi_receive_ghosts(halo, g);
+        if (g->sending == MPI_REQUEST_NULL) continue;
+        const int code = MPI_Wait(&g->sending, MPI_STATUS_IGNORE);
+        ha_mpi_halo_note(halo, ha_mpi_told(&halo->call, code, "sending"));
+    }
+    for (size_t i = round->first; i < round->end; i++)
+        ha_mpi_let_go(halo, &halo->ghosts[i].out_token);
+}
+
+HA_IN_ void ha_mpi_unpack_round(ha_mpi_halo *halo, const ha_mpi_round *round) {
+    for (size_t i = round->first; i < round->end && !halo->failed; i++) {
+        HA_MPI_MOVED_(packed_bytes, halo->ghosts[i].bytes);
+        if (halo->context->ops)
+            ha_mpi_halo_note(halo, darray_prefetch(halo->ghosts[i].in, halo->context));
+    }
+    ha_mpi_copy_round(halo, round, round->unpack);
+}
+
+/* ---- an exchange ------------------------------------------------------------------------------ */
+
+HA_IN_ void ha_mpi_halo_count(ha_mpi_halo *halo) {
+    for (size_t i = 0; i < halo->messages; i++) {
+        ha_mpi_ghosts *g = &halo->ghosts[i];
+        const uint64_t moved = ha_mpi_bytes_of(&g->out) + ha_mpi_bytes_of(&g->in);
+        HA_MPI_MOVED_(staged_bytes, moved - g->moved);
+        g->moved = moved;
+    }
+}
+
+HA_IN_ void ha_mpi_halo_begin(ha_mpi_halo *halo) {
+    halo->failed = HA_OK;
+    halo->is_started = 1;
+    for (size_t i = 0; i < halo->messages; i++) ha_mpi_expect_ghosts(halo, &halo->ghosts[i]);
+    ha_mpi_pack_round(halo, &halo->round[0]);
+    if (!halo->context->ops) ha_mpi_send_round(halo, &halo->round[0]);
+}
+
+HA_IN_ ha_status ha_mpi_halo_end(ha_mpi_halo *halo) {
+    for (int r = 0; r < ha_mpi_rounds(&halo->grid); r++) {
+        ha_mpi_round *round = &halo->round[r];
+        if (r) ha_mpi_pack_round(halo, round);
+        if (r || halo->context->ops) ha_mpi_send_round(halo, round);
+        ha_mpi_receive_round(halo, round);
+        ha_mpi_unpack_round(halo, round);
+    }
+    ha_mpi_halo_count(halo);
+    halo->is_started = 0;
+    return halo->failed;
+}
+
+/* HA_OK: the plan is there, MPI is, and it was started, or was not. */
+HA_IN_ ha_status ha_mpi_halo_enter(ha_mpi_halo *halo, const char *operation, const char *site,
+                                   int is_started) {
+    if (!halo) return ha_fail(HA_ERR_ARGUMENT, operation, "%s: no plan", site);
+    const ha_mpi_call call = {operation, site, halo->call.comm};
+    ha_status s = ha_mpi_enter(&call);
+    if (s) return s;
+    if (halo->is_started != is_started)
+        return ha_mpi_fail(HA_ERR_STATE, &call,
+                           is_started ? "it was not started" : "it was started, and not finished");
+    halo->call = call;
+    return HA_OK;
+}
+
+ha_status ha_mpi_halo_start_(ha_mpi_halo *halo, const char *site) {
+    HA_TELLS_EVENTS_;
+    site = ha_from(site);
+    ha_status s = ha_mpi_halo_enter(halo, "ha_mpi_halo_start", site, 0);
+    HA_FROM(site) if (!s) ha_mpi_halo_begin(halo);
+    return s;
+}
+
+ha_status ha_mpi_halo_finish_(ha_mpi_halo *halo, const char *site) {
+    HA_TELLS_EVENTS_;
+    site = ha_from(site);
+    ha_status s = ha_mpi_halo_enter(halo, "ha_mpi_halo_finish", site, 1);
+    HA_FROM(site) if (!s) s = ha_mpi_halo_end(halo);
+    return s;
+}
+
+/* ---- other fields, and the end ---------------------------------------------------------------- */
+
+/* Whether a field may be in the place of another one. */
+HA_IN_ int ha_mpi_is_in_place_of(const darray *x, const darray *y) {
+    int same = x->array && x->rank == y->rank && x->offset == y->offset && x->type == y->type;
+    for (int d = 0; d < y->rank && same; d++)
+        same = x->extent[d] == y->extent[d] && x->stride[d] == y->stride[d];
+    return same && !ha_is_freed(x->array) && ha_arrays_are_alike(y->array, x->array);
+}
+
+HA_IN_ ha_status ha_mpi_rebind(ha_mpi_halo *halo, const darray *fields, size_t count) {
+    if (count != halo->fields || (count && !fields))
+        return ha_mpi_fail(HA_ERR_ARGUMENT, &halo->call, "%zu fields in the places of %zu", count,
+                           halo->fields);
+    for (size_t i = 0; i < count; i++) {
+        size_t k = 0;
+        while (halo->array_of[k] != halo->array_of[i]) k++; /* the first of its array */
+        if (!ha_mpi_is_in_place_of(&fields[i], &halo->field[i]) ||
+            fields[k].array != fields[i].array)
+            return ha_mpi_fail(HA_ERR_ARGUMENT, &halo->call,
+                               "field %zu has not the type, shape and storage of the one in whose "
+                               "place it would be",
+                               i);
+    }
+    for (size_t i = 0; i < count; i++) halo->by[halo->array_of[i]] = fields[i].array;
+    return HA_OK;
+}
+
+ha_status ha_mpi_halo_rebind_(ha_mpi_halo *halo, const darray *fields, size_t count,
+                              const char *site) {
+    site = ha_from(site);
+    ha_status s = ha_mpi_halo_enter(halo, "ha_mpi_halo_rebind", site, 0);
+    return s ? s : ha_mpi_rebind(halo, fields, count);
+}
+
+void ha_mpi_halo_free(ha_mpi_halo *halo) {
+    HA_TELLS_EVENTS_;
+    if (!halo) return;
+    if (halo->is_started && ha_mpi_is_there()) HA_IGNORE(ha_mpi_halo_end(halo));
+    ha_mpi_halo_dispose(halo);
+}
+
+#endif

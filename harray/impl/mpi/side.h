@@ -1,0 +1,168 @@
+/* One side of a message: a view, or fields, as elements without gaps in memory of the host. In place where they lie
+ * so, else in a buffer. */
+#ifndef HARRAY_IMPL_MPI_SIDE_H
+#define HARRAY_IMPL_MPI_SIDE_H
+
+#include "fields.h"
+
+typedef struct ha_mpi_side {
+    ha_mpi_part part;
+    unsigned how;        /* HA_READ, HA_WRITE (read and written) or HA_OVERWRITE */
+    ha_type type;        /* of an element; of fields: a byte */
+    ha_dtype number;     /* HA_DTYPE_NONE: it is none */
+    int64_t count, size; /* elements, and bytes */
+    MPI_Datatype base;   /* MPI has `units` of these */
+    int64_t units;
+    int in_place;
+    ha_context *context; /* where it is packed */
+    darray buffer;       /* its array is NULL: there is none */
+    char *bytes;         /* of fields */
+    ha_token token;      /* of the view or of the buffer */
+    char *data;          /* NULL without elements */
+} ha_mpi_side;
+
+/* ---- what it is -------------------------------------------------------------------------------- */
+
+HA_IN_ ha_context *ha_mpi_place(const darray *view) {
+    ha_context *c = ha_context_current();
+    if (c) return c;
+    if (ha_view_is_valid_at(view, ha_host())) return ha_host();
+    return ha_array_valid_context(view->array);
+}
+
+HA_IN_ ha_status ha_mpi_side_of_fields(ha_mpi_side *side, const ha_mpi_call *call) {
+    ha_mpi_leaves leaves;
+    ha_status s = ha_mpi_leaves_of(&leaves, &side->part, call);
+    const int64_t n = s ? -1 : ha_mpi_box_size(&side->part, call);
+    if (n < 0) return HA_ERR_ARGUMENT;
+    side->type = (ha_type){"fields", 1};
+    side->count = side->size = side->units = n * leaves.bytes;
+    side->base = MPI_BYTE;
+    return HA_OK;
+}
+
+HA_IN_ ha_status ha_mpi_side_of_view(ha_mpi_side *side, const ha_mpi_call *call) {
+    const darray *view = &side->part.view;
+    ha_status s = ha_view_check_opened(view, side->how, call->operation, call->site);
+    if (s) return s;
+    side->type = ha_array_type(view->array);
+    side->number = view->type;
+    side->count = darray_size(*view);
+    side->size = side->count * (int64_t)side->type.size;
+    side->base = ha_mpi_type_of(view->type);
+    side->units = side->base == MPI_BYTE ? side->size : side->count;
+    side->in_place = darray_is_contiguous(*view, HA_ROW_MAJOR);
+    return HA_OK;
+}
+
+/* Nothing is opened yet. */
+HA_IN_ ha_status ha_mpi_side_of(ha_mpi_side *side, const ha_mpi_part *part, unsigned how,
+                                const ha_mpi_call *call) {
+    memset(side, 0, sizeof *side);
+    side->part = *part;
+    side->how = how;
+    side->base = MPI_BYTE;
+    return part->records ? ha_mpi_side_of_fields(side, call) : ha_mpi_side_of_view(side, call);
+}
+
+/* ---- opening ----------------------------------------------------------------------------------- */
+
+/* The bytes that transfers of an array have moved so far. */
+HA_IN_ uint64_t ha_mpi_bytes_of(const darray *x) { return ha_array_statistics(x->array).bytes; }
+
+/* The view or the buffer, on the host. */
+HA_IN_ ha_status ha_mpi_side_hold(ha_mpi_side *side, const darray *x, unsigned how) {
+    ha_access v; /* without a span */
+    const uint64_t before = ha_mpi_bytes_of(x);
+    memset(&v, 0, sizeof v);
+    ha_status s = ha_open_view(&v, *x, ha_host(), how);
+    if (s) return s;
+    HA_MPI_MOVED_(staged_bytes, ha_mpi_bytes_of(x) - before);
+    side->data = (char *)v.data;
+    s = ha_detach(&side->token, &v);
+    if (s) HA_IGNORE(ha_close(&v));
+    return s;
+}
+
+HA_IN_ ha_status ha_mpi_side_pack(ha_mpi_side *side) {
+    const darray *view = &side->part.view;
+    side->context = ha_mpi_place(view);
+    if (side->how == HA_OVERWRITE) {
+        side->buffer = darray_new_(HA_ROW_MAJOR, side->type, view->rank, view->extent,
+                                   side->context);
+        side->buffer.type = side->buffer.array ? view->type : HA_DTYPE_NONE;
+    } else {
+        const uint64_t before = ha_mpi_bytes_of(view);
+        side->buffer = darray_contiguous(*view, HA_ROW_MAJOR, side->context);
+        HA_MPI_MOVED_(staged_bytes, ha_mpi_bytes_of(view) - before);
+        HA_MPI_MOVED_(packed_bytes, side->size);
+    }
+    if (!side->buffer.array) return ha_latest_status;
+    ha_array_set_name(side->buffer.array, "MPI buffer");
+    return ha_mpi_side_hold(side, &side->buffer, side->how);
+}
+
+HA_IN_ ha_status ha_mpi_side_gather(ha_mpi_side *side, const ha_mpi_call *call) {
+    ha_mpi_leaves leaves;
+    side->bytes = (char *)HARRAY_MALLOC((size_t)side->size);
+    if (!side->bytes)
+        return ha_mpi_fail(HA_ERR_MEMORY, call, "no memory for %lld bytes of fields",
+                           (long long)side->size);
+    side->data = side->bytes;
+    if (side->how == HA_OVERWRITE) return HA_OK;
+    HA_MPI_MOVED_(packed_bytes, side->size);
+    const uint64_t before = ha_records_statistics(side->part.records).bytes;
+    ha_status s = ha_mpi_leaves_of(&leaves, &side->part, call);
+    if (!s) s = ha_mpi_fields_move(&side->part, &leaves, side->bytes, 1);
+    HA_MPI_MOVED_(staged_bytes, ha_records_statistics(side->part.records).bytes - before);
+    return s;
+}
+
+/* ---- closing ----------------------------------------------------------------------------------- */
+
+HA_IN_ ha_status ha_mpi_side_unpack(ha_mpi_side *side) {
+    HA_MPI_MOVED_(packed_bytes, side->size);
+    if (side->context->ops) {
+        const uint64_t before = ha_mpi_bytes_of(&side->buffer);
+        ha_status s = darray_prefetch(side->buffer, side->context);
+        if (s) return s;
+        HA_MPI_MOVED_(staged_bytes, ha_mpi_bytes_of(&side->buffer) - before);
+    }
+    return darray_copy(side->part.view, side->buffer, side->context);
+}
+
+HA_IN_ ha_status ha_mpi_side_scatter(ha_mpi_side *side, const ha_mpi_call *call) {
+    ha_mpi_leaves leaves;
+    HA_MPI_MOVED_(packed_bytes, side->size);
+    ha_status s = ha_mpi_leaves_of(&leaves, &side->part, call);
+    return s ? s : ha_mpi_fields_move(&side->part, &leaves, side->bytes, 0);
+}
+
+/* good: the elements are to be the view's, if it is written. */
+HA_IN_ ha_status ha_mpi_side_close(ha_mpi_side *side, int good, const ha_mpi_call *call) {
+    ha_status s = side->token.array ? ha_token_finish(&side->token) : HA_OK;
+    if (!s && good && side->how != HA_READ) {
+        if (side->bytes) s = ha_mpi_side_scatter(side, call);
+        if (side->buffer.array) s = ha_mpi_side_unpack(side);
+    }
+    if (side->buffer.array) HA_IGNORE(darray_free(&side->buffer));
+    HARRAY_FREE(side->bytes);
+    side->bytes = side->data = NULL;
+    return s;
+}
+
+/* All or nothing. */
+HA_IN_ ha_status ha_mpi_side_open(ha_mpi_side *side, const ha_mpi_call *call) {
+    ha_status s;
+    if (!side->count) return HA_OK;
+    if (side->part.records)
+        s = ha_mpi_side_gather(side, call);
+    else if (side->in_place)
+        s = ha_mpi_side_hold(side, &side->part.view, side->how);
+    else
+        s = ha_mpi_side_pack(side);
+    if (s) HA_IGNORE(ha_mpi_side_close(side, 0, call));
+    return s;
+}
+
+#endif

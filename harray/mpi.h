@@ -1,0 +1,223 @@
+/* Arrays and MPI: any view, and the fields of records, to any rank, wherever the values are.
+ *
+ *     ha_mpi_request r[2] = {{0}};
+ *     HA_CHECK(ha_mpi_isend(&r[0], array_double_3_fix(x, 2, n - 1), right, 7, comm));
+ *     HA_CHECK(ha_mpi_irecv(&r[1], array_double_3_fix(x, 2, 0), left, 7, comm));
+ *     HA_CHECK(ha_mpi_wait_all(r, 2));
+ *     HA_CHECK(ha_mpi_allreduce(total, MPI_SUM, comm));
+ *
+ * `x` in these calls is a harray_T, an array_T_D, a darray, or HA_MPI_FIELDS of records. What travels are its
+ * elements, in the order of its indices (the last one fastest) and without gaps: so the other side may have other
+ * strides, another order or another layout, or may be a program that gives the same elements to MPI by itself. On both
+ * sides the types have to be the same, and the numbers of elements.
+ *
+ * MPI gets memory of the host only. A view whose elements lie there without gaps, in this order, is given to MPI in
+ * place: its values are brought to the host if they are not there. Any other is packed into a buffer, by
+ * darray_copy: on the device where it is valid, if that can do it by one command; then only the buffer is moved.
+ * Where to pack and unpack: in HA_ON(context) { … } at that context, else where the values are. What is moved is
+ * counted and traced at the line of the call, as all transfers are (instruments.h), and ha_mpi_traffic_so_far says
+ * what was packed and staged.
+ *
+ * All calls are refused with HA_ERR_STATE before MPI_Init and after MPI_Finalize, and on threads on which MPI
+ * was not initialised to be called (MPI_THREAD_SINGLE and _FUNNELED: all but the main one). HA_ERR_ARGUMENT:
+ * MPI_COMM_NULL; a rank or tag that is none; a view to receive into that repeats elements. Other errors are those
+ * of ha_open. An error of MPI's is HA_ERR_BACKEND with its text, where the communicator returns errors
+ * (MPI_ERRORS_RETURN); else MPI aborts, as it always does. */
+#ifndef HARRAY_MPI_H
+#define HARRAY_MPI_H
+
+#include "darray.h"
+#include "records.h"
+#include <mpi.h>
+
+/* ---- what travels --------------------------------------------------------------------------- */
+
+/* A view, or fields of records. Not to be looked into. */
+typedef struct ha_mpi_part {
+    darray view;
+    union {
+        ha_records *records; /* NULL: it is a view */
+        ha_write_darray *write_;
+    };
+    const char *paths;
+    ha_region box;
+} ha_mpi_part;
+
+/* Fields of a box of records: HA_MPI_FIELDS(r.records, "pos+vel", ha_box1(0, n)). NULL as the paths: all fields.
+ * Values go field by field, in the order in which the record has them, each in the order of the indices: whatever the
+ * layouts on both sides. They are gathered on the host. The text has to live until the message has been waited for. */
+#define HA_MPI_FIELDS(records, paths, box) ha_mpi_fields_(records, paths, box)
+HA_API ha_mpi_part ha_mpi_fields_(ha_records *records, const char *paths, ha_region box);
+
+/* ---- from one rank to another --------------------------------------------------------------- */
+
+/* As MPI_Send, MPI_Recv and MPI_Sendrecv. `from` may be MPI_ANY_SOURCE, the tag of a receive MPI_ANY_TAG; with
+ * MPI_PROC_NULL nothing happens. A message with another number of elements than the view is HA_ERR_ARGUMENT when it is
+ * shorter (a view that is not received in place is then unchanged); of a longer one MPI says that it is truncated. */
+#define ha_mpi_send(x, to, tag, comm) ha_mpi_send_(HA_MPI_PART_(x), to, tag, comm, HA_SITE)
+#define ha_mpi_recv(x, from, tag, comm) ha_mpi_recv_(HA_MPI_TARGET_(x), from, tag, comm, HA_SITE)
+#define ha_mpi_exchange(out, to, in, from, tag, comm)                                              \
+    ha_mpi_exchange_(HA_MPI_PART_(out), to, HA_MPI_TARGET_(in), from, tag, comm, HA_SITE)
+
+/* A message under way; zero: none. It is waited for once, by any thread that may call MPI. */
+typedef struct ha_mpi_request {
+    struct ha_mpi_message_ *message;
+} ha_mpi_request;
+
+/* As MPI_Isend: what is sent is read now, which waits for the values. A view that is sent in place stays open for
+ * reading until the message has been waited for (a token, token.h); one that was packed may be changed at once.
+ * HA_ERR_STATE when the request is in use, HA_ERR_MEMORY; then nothing is sent. */
+#define ha_mpi_isend(request, x, to, tag, comm)                                                    \
+    ha_mpi_isend_(request, HA_MPI_PART_(x), to, tag, comm, HA_SITE)
+
+/* As MPI_Irecv. A view that is received in place is open for overwriting until it has been waited for; any other one
+ * is opened when it is waited for. */
+#define ha_mpi_irecv(request, x, from, tag, comm)                                                  \
+    ha_mpi_irecv_(request, HA_MPI_TARGET_(x), from, tag, comm, HA_SITE)
+
+/* Waits for a message, and unpacks it. The request is zero afterwards, whether that succeeds or not; but HA_ERR_STATE
+ * of HARRAY_MPI_CHECK, below, leaves it as it is. Of a zero one: HA_OK. wait_all waits for all of them, and returns the
+ * first error. */
+#define ha_mpi_wait(request) ha_mpi_wait_all(request, 1)
+#define ha_mpi_wait_all(requests, count) ha_mpi_wait_all_(requests, count, HA_SITE)
+
+/* *done = whether it has arrived, or was sent; then it has been waited for. */
+#define ha_mpi_test(request, done) ha_mpi_test_(request, done, HA_SITE)
+
+HA_API HA_MUST_CHECK ha_status ha_mpi_send_(ha_mpi_part x, int to, int tag, MPI_Comm comm,
+                                            const char *site);
+HA_API HA_MUST_CHECK ha_status ha_mpi_recv_(ha_mpi_part x, int from, int tag, MPI_Comm comm,
+                                            const char *site);
+HA_API HA_MUST_CHECK ha_status ha_mpi_exchange_(ha_mpi_part out, int to, ha_mpi_part in, int from,
+                                                int tag, MPI_Comm comm, const char *site);
+HA_API HA_MUST_CHECK ha_status ha_mpi_isend_(ha_mpi_request *request, ha_mpi_part x, int to,
+                                             int tag, MPI_Comm comm, const char *site);
+HA_API HA_MUST_CHECK ha_status ha_mpi_irecv_(ha_mpi_request *request, ha_mpi_part x, int from,
+                                             int tag, MPI_Comm comm, const char *site);
+HA_API HA_MUST_CHECK ha_status ha_mpi_wait_all_(ha_mpi_request *requests, size_t count,
+                                                const char *site);
+HA_API HA_MUST_CHECK ha_status ha_mpi_test_(ha_mpi_request *request, int *done, const char *site);
+
+/* ---- collectives ---------------------------------------------------------------------------- */
+
+/* As MPI's, of any views. All ranks of the communicator have to call them. Reductions are in place: of x on every
+ * rank, or on the root; types are those that MPI can reduce, and half and bfloat16, whose MPI_SUM, MPI_PROD,
+ * MPI_MIN and MPI_MAX are computed in float. Records, and elements of the user's own type, cannot be reduced.
+ *
+ * all: elements of all ranks, those of rank 0 first. counts[r]: how many are rank r's; NULL: as many of each.
+ * Of gather and scatter only the root looks at `all` and `counts`, the others may give any view. alltoall has as many
+ * elements for each rank. HA_ERR_ARGUMENT when these numbers do not come to the size of `all`. */
+#define ha_mpi_bcast(x, root, comm) ha_mpi_bcast_(HA_MPI_TARGET_(x), root, comm, HA_SITE)
+#define ha_mpi_reduce(x, op, root, comm) ha_mpi_reduce_(HA_MPI_TARGET_(x), op, root, comm, HA_SITE)
+#define ha_mpi_allreduce(x, op, comm)                                                              \
+    ha_mpi_reduce_(HA_MPI_TARGET_(x), op, HA_MPI_NO_ROOT_, comm, HA_SITE)
+#define ha_mpi_gather(all, part, counts, root, comm)                                               \
+    ha_mpi_gather_(HA_MPI_TARGET_(all), HA_MPI_PART_(part), counts, root, comm, HA_SITE)
+#define ha_mpi_allgather(all, part, counts, comm)                                                  \
+    ha_mpi_gather_(HA_MPI_TARGET_(all), HA_MPI_PART_(part), counts, HA_MPI_NO_ROOT_, comm, HA_SITE)
+#define ha_mpi_scatter(part, all, counts, root, comm)                                              \
+    ha_mpi_scatter_(HA_MPI_TARGET_(part), HA_MPI_PART_(all), counts, root, comm, HA_SITE)
+#define ha_mpi_alltoall(to, from, comm)                                                            \
+    ha_mpi_alltoall_(HA_MPI_TARGET_(to), HA_MPI_PART_(from), comm, HA_SITE)
+
+HA_API HA_MUST_CHECK ha_status ha_mpi_bcast_(ha_mpi_part x, int root, MPI_Comm comm,
+                                             const char *site);
+HA_API HA_MUST_CHECK ha_status ha_mpi_reduce_(ha_mpi_part x, MPI_Op op, int root, MPI_Comm comm,
+                                              const char *site);
+HA_API HA_MUST_CHECK ha_status ha_mpi_gather_(ha_mpi_part all, ha_mpi_part part,
+                                              const int64_t *counts, int root, MPI_Comm comm,
+                                              const char *site);
+HA_API HA_MUST_CHECK ha_status ha_mpi_scatter_(ha_mpi_part part, ha_mpi_part all,
+                                               const int64_t *counts, int root, MPI_Comm comm,
+                                               const char *site);
+HA_API HA_MUST_CHECK ha_status ha_mpi_alltoall_(ha_mpi_part to, ha_mpi_part from, MPI_Comm comm,
+                                                const char *site);
+
+/* ---- halos ---------------------------------------------------------------------------------- */
+
+/* The exchange of ghost cells with the neighbours in a communicator of MPI_Cart_create, again and again:
+ *
+ *     const darray fields[] = {HA_DARRAY(u), HA_DARRAY(v)};
+ *     ha_mpi_halo *halo = ha_mpi_halo_new(cart, gpu, 1, fields, 2, HA_MPI_CORNERS);
+ *     for (…) {
+ *         HA_CHECK(ha_mpi_halo_start(halo));  // packs on the device, and does not wait
+ *         …                                   // what needs no ghost cells
+ *         HA_CHECK(ha_mpi_halo_finish(halo)); // sends, receives, unpacks on the device
+ *         …                                   // what needs them
+ *     }
+ *     ha_mpi_halo_free(halo);
+ *
+ * Dimension d of the fields is dimension d of the communicator, in which they have `width` ghost cells at each end (so
+ * the first `width` and the last `width` indices of a field; whatever is called 0). Further dimensions are taken
+ * whole. Ghost cells at the end of a dimension that is not periodic are left alone. Fields may be of any types, and
+ * lie in memory in any way.
+ *
+ * A plan has buffers of its own, and its own communicator: between start and finish the fields are free, and several
+ * plans may be under way. Packing and unpacking happens at `context`. All fields of one type travel in one message. */
+typedef struct ha_mpi_halo ha_mpi_halo;
+enum ha_mpi_halo_kind {
+    HA_MPI_CORNERS, /* ghost cells along edges and corners, too: dimension after dimension, by two messages each */
+    HA_MPI_FACES,  /* those of the faces only, all at once */
+    HA_MPI_AT_ONCE /* all of them, at once, by a message to each of up to 3^n - 1 neighbours */
+};
+
+/* Collective: all ranks of `cart` get a plan, or none does, and NULL. HA_ERR_ARGUMENT, with a text that names the
+ * rank: it is no communicator of MPI_Cart_create; a field has fewer dimensions, repeats elements, or has fewer
+ * interior cells than `width` in one of them; fields of neighbours differ in type or number, or their faces in extents;
+ * HA_ERR_MEMORY. The plan is one more owner of the fields. */
+#define ha_mpi_halo_new(cart, context, width, fields, count, kind)                                 \
+    ha_mpi_halo_new_(cart, context, width, fields, count, kind, HA_SITE)
+HA_API ha_mpi_halo *ha_mpi_halo_new_(MPI_Comm cart, ha_context *context, int64_t width,
+                                     const darray *fields, size_t count, int kind,
+                                     const char *site);
+
+/* start reads the cells that are sent (of HA_MPI_CORNERS: of the first dimension), and on the host sends them. finish
+ * waits for the cells on their way from the device, but for nothing that was enqueued behind start, sends them, and returns
+ * when all ghost cells have been written, or are about to be by what it has enqueued at the device. HA_ERR_STATE: it was
+ * started already, or was not. When anything else fails, as for want of memory, finish returns the first error, and ghost
+ * cells may be as they were; no other rank is kept waiting: those that miss values by it get HA_ERR_LOST, which names the
+ * rank. */
+#define ha_mpi_halo_start(halo) ha_mpi_halo_start_(halo, HA_SITE)
+#define ha_mpi_halo_finish(halo) ha_mpi_halo_finish_(halo, HA_SITE)
+HA_API HA_MUST_CHECK ha_status ha_mpi_halo_start_(ha_mpi_halo *halo, const char *site);
+HA_API HA_MUST_CHECK ha_status ha_mpi_halo_finish_(ha_mpi_halo *halo, const char *site);
+
+/* Other fields from now on, as many and with the same types, extents and storage (as ha_copy_plan_run_on): for
+ * arrays that take turns. No communication. HA_ERR_STATE between start and finish; HA_ERR_ARGUMENT. */
+#define ha_mpi_halo_rebind(halo, fields, count) ha_mpi_halo_rebind_(halo, fields, count, HA_SITE)
+HA_API HA_MUST_CHECK ha_status ha_mpi_halo_rebind_(ha_mpi_halo *halo, const darray *fields,
+                                                   size_t count, const char *site);
+
+/* Collective, unless MPI_Finalize was called before. One that was started is finished first. NULL: nothing. */
+HA_API void ha_mpi_halo_free(ha_mpi_halo *halo);
+
+/* ---- what was moved ------------------------------------------------------------------------- */
+
+/* All of this process so far; `packed` counts what went through a buffer in either direction, `staged` what had to
+ * be copied between the memory of a device and the host for MPI's sake. */
+typedef struct ha_mpi_traffic {
+    uint64_t messages_sent, messages_received, bytes_sent, bytes_received;
+    uint64_t packed_bytes, staged_bytes;
+} ha_mpi_traffic;
+HA_API ha_mpi_traffic ha_mpi_traffic_so_far(void);
+
+/* ---- checking ------------------------------------------------------------------------------- */
+
+/* With HARRAY_MPI_CHECK=SECONDS in the environment of all ranks, each message says what it is, and collectives compare
+ * first what they were asked to do, on all ranks. HA_ERR_ARGUMENT where types, extents (those of 1 do not count),
+ * counts, roots, operations or the order of calls differ, with both sides and their lines, also where MPI itself would
+ * abort, or say nothing. Whoever waits for longer than that is told what for, by HA_ERR_STATE. Messages are copied then,
+ * and cannot be received by another program's MPI_Recv. (Halos need no checking: ha_mpi_halo_new has compared.) */
+
+/* ---- for these macros ------------------------------------------------------------------------ */
+
+#define HA_MPI_PART_(x)                                                                            \
+    __extension__({                                                                                \
+        __typeof__(x) ha_given_ = (x);                                                             \
+        ha_mpi_part_(&ha_given_, sizeof ha_given_);                                                \
+    })
+#define HA_MPI_TARGET_(x) (HA_REQUIRE_(HA_WRITABLE_(x), HA_FOR_READING_ONLY_), HA_MPI_PART_(x))
+#define HA_MPI_NO_ROOT_ INT32_MIN
+HA_API ha_mpi_part ha_mpi_part_(const void *x, size_t bytes);
+
+#endif

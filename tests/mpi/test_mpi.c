@@ -1,0 +1,70 @@
+/* harray_mpi.h on ranks, against what is known of each element. Prints TAP on rank 0.
+ *
+ * usage: test_mpi [waiting | ROUNDS]
+ *   waiting  for what never comes, with HARRAY_MPI_CHECK=1; otherwise all other cases
+ *   ROUNDS   how much is tried; default: 10 */
+#define _GNU_SOURCE
+#include <stdlib.h>
+static void *sparing_malloc(size_t bytes); /* failures.h */
+static void *sparing_realloc(void *memory, size_t bytes);
+#define HARRAY_MALLOC sparing_malloc
+#define HARRAY_REALLOC sparing_realloc
+#define HARRAY_FREE free
+#define HARRAY_IMPLEMENTATION
+#define HA_MPI_MOST_COUNT_ 1777 /* so that larger numbers are tried */
+#include "../../harray_mpi.h"
+
+#include "some_messages.h"
+
+#include "failures.h"
+
+static void all_cases(int rounds) {
+    messages_by_requests(rounds);
+    messages_at_once(2 * rounds);
+    messages_crosswise(2 * rounds);
+    fields_of_records(rounds);
+    broadcasts(rounds);
+    gathers(2 * rounds);
+    scatters(2 * rounds);
+    everything_to_everybody(rounds);
+    reductions(2 * rounds);
+    for (int kind = HA_MPI_CORNERS; kind <= HA_MPI_AT_ONCE; kind++) some_halos(kind, rounds);
+    halos_by_turns();
+    moved_by_halos();
+    wrong_arguments();
+    wrong_fields();
+    arrays_in_use();
+    messages_that_do_not_fit();
+    halos_that_do_not_fit();
+    a_rank_that_fails();
+    mpi_that_fails();
+    messages_without_memory(rounds / 2);
+    collectives_without_memory(2);
+    for (int kind = HA_MPI_CORNERS; kind <= HA_MPI_FACES; kind++) {
+        halos_without_memory(ha_host(), kind);
+        halos_without_memory(places[1], kind);
+    }
+    if (is_checked) types_that_differ();
+    if (is_checked) collectives_that_differ();
+}
+
+int main(int argc, char **argv) {
+    const int waits = argc > 1 && strcmp(argv[1], "waiting") == 0;
+    is_checked = getenv("HARRAY_MPI_CHECK") != NULL;
+    without_mpi("before MPI_Init");
+    MPI_Init(&argc, &argv); /* one thread only */
+    MPI_Comm_rank(WORLD, &me);
+    MPI_Comm_size(WORLD, &ranks);
+    places[0] = ha_host();
+    places[1] = ha_context_find("sim:0");
+    places[2] = ha_context_find("sim:1");
+    if (ranks < 2) return 77; /* another MPI's launcher has started it */
+    if (waits)
+        waiting_for_nobody();
+    else
+        all_cases(getenv("HARRAY_TEST_LONG") ? 200 : argc > 1 ? atoi(argv[1]) : 10);
+    if (!me) printf("1..%d\n", cases);
+    MPI_Finalize();
+    without_mpi("after MPI_Finalize");
+    return failures ? 1 : 0;
+}
