@@ -36,6 +36,8 @@ static inline void replace(PyObject **place, PyObject *by) {
 
 extern atomic_int is_forked; /* 1 in the child of a fork, which cannot use harray */
 extern atomic_int is_ending; /* 1 from the interpreter's atexit on */
+extern atomic_int
+    is_shut_down; /* 1 when devices have been given back then: their contexts are dangling */
 int life_begin(PyObject *module);
 int is_main_thread(void);
 PyObject *life_end(PyObject *module, PyObject *unused);

@@ -8,6 +8,13 @@ typedef struct {
 static PyTypeObject *context_type;
 #define CONTEXT(self) (((context_body *)(self))->context)
 
+/* The context of an object; NULL and RuntimeError at the end of the interpreter, when devices have been given back. */
+static ha_context *alive(PyObject *self) {
+    if (!is_shut_down || CONTEXT(self) == ha_host()) return CONTEXT(self);
+    PyErr_SetString(PyExc_RuntimeError, "the interpreter ends: devices have been given back");
+    return NULL;
+}
+
 PyObject *context_object(ha_context *context) {
     if (!context) return raise_status(HA_OK);
     context_body *object = (context_body *)PyType_GenericAlloc(context_type, 0);
@@ -35,8 +42,8 @@ int context_from(PyObject *object, ha_context **context) {
                      "%R is no context: harray.Context, or a name such as \"cuda:0\"", object);
         return -1;
     }
-    *context = CONTEXT(object);
-    return 0;
+    *context = alive(object);
+    return *context ? 0 : -1;
 }
 
 PyObject *find_context(PyObject *module, PyObject *name) {
@@ -68,49 +75,60 @@ PyObject *adopt_stream(PyObject *module, PyObject *args) {
 
 static PyObject *finish(PyObject *self, PyObject *unused) {
     (void)unused;
+    ha_context *own = alive(self);
+    if (!own) return NULL;
     ha_status status = HA_OK;
-    UNLOCKED(status = ha_context_finish(CONTEXT(self)));
+    UNLOCKED(status = ha_context_finish(own));
     if (status) return raise_status(status);
     Py_RETURN_NONE;
 }
 
 static PyObject *fork_context(PyObject *self, PyObject *unused) {
     (void)unused;
+    ha_context *own = alive(self);
+    if (!own) return NULL;
     ha_context *context;
-    UNLOCKED(context = ha_context_fork(CONTEXT(self)));
+    UNLOCKED(context = ha_context_fork(own));
     return context_object(context);
 }
 
 static PyObject *unfork(PyObject *self, PyObject *unused) {
     (void)unused;
+    ha_context *own = alive(self);
+    if (!own) return NULL;
     ha_status status = HA_OK;
-    UNLOCKED(status = ha_context_unfork(CONTEXT(self)));
+    UNLOCKED(status = ha_context_unfork(own));
     if (status) return raise_status(status);
     Py_RETURN_NONE;
 }
 
 static PyObject *get_name(PyObject *self, void *unused) {
     (void)unused;
-    return PyUnicode_FromString(ha_context_name(CONTEXT(self)));
+    const ha_context *own = alive(self);
+    return own ? PyUnicode_FromString(ha_context_name(own)) : NULL;
 }
 
 static PyObject *get_kind(PyObject *self, void *unused) {
     (void)unused;
-    return PyUnicode_FromString(ha_context_kind(CONTEXT(self)));
+    const ha_context *own = alive(self);
+    return own ? PyUnicode_FromString(ha_context_kind(own)) : NULL;
 }
 
 static PyObject *get_number(PyObject *self, void *unused) {
     (void)unused;
-    return PyLong_FromLong(ha_context_number(CONTEXT(self)));
+    const ha_context *own = alive(self);
+    return own ? PyLong_FromLong(ha_context_number(own)) : NULL;
 }
 
 static PyObject *get_stream(PyObject *self, void *unused) {
     (void)unused;
-    return PyLong_FromVoidPtr(ha_context_stream(CONTEXT(self)));
+    const ha_context *own = alive(self);
+    return own ? PyLong_FromVoidPtr(ha_context_stream(own)) : NULL;
 }
 
 static PyObject *repr(PyObject *self) {
-    return PyUnicode_FromFormat("<harray.Context %s>", ha_context_name(CONTEXT(self)));
+    const ha_context *own = alive(self);
+    return own ? PyUnicode_FromFormat("<harray.Context %s>", ha_context_name(own)) : NULL;
 }
 
 static PyObject *text(PyObject *self) {

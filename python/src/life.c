@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 
-atomic_int is_forked, is_ending;
+atomic_int is_forked, is_ending, is_shut_down;
 static unsigned long main_thread;
 
 static void after_fork(void) { is_forked = 1; }
@@ -28,7 +28,9 @@ PyObject *life_end(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
     if (!is_forked) {
         controller_end();
-        UNLOCKED(HA_IGNORE(ha_shutdown()));
+        ha_status status = HA_OK;
+        UNLOCKED(status = ha_shutdown());
+        is_shut_down = status == HA_OK;
         (void)ha_take_error(); // refused while arrays live, which the process's end takes along
     }
     is_ending = 1;

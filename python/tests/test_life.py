@@ -96,6 +96,23 @@ def test_the_end_of_the_interpreter():
     assert out == "done\n"
 
 
+def test_contexts_at_the_end():
+    out = run("""
+        class Late:
+            def __init__(self): self.gpu, self.zeros = ha.context("sim:0"), ha.zeros
+            def __del__(self, print=lambda x, write=os.write: write(1, f"{x}\\n".encode())):
+                for use in (lambda: self.gpu.name, lambda: repr(self.gpu), self.gpu.finish, lambda: self.zeros(3, ctx=self.gpu), self.gpu.fork,
+                            lambda: self.gpu.stream, lambda: self.gpu.memory):
+                    try:
+                        use()
+                    except RuntimeError as error:
+                        print(error)
+                print(self.zeros(3))
+        late = Late()
+    """)
+    assert out.count("devices have been given back") == 7 and out.endswith("[0.0, 0.0, 0.0]\n"), out
+
+
 def test_daemon_threads_at_the_end():
     run("""
         import threading, time
