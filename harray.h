@@ -21,6 +21,7 @@
  *
  * Before including, every file may define (all files of a library the same)
  *     HARRAY_PREFIX           goes in front of every external name; names in the source stay
+ *     HARRAY_NO_BARE_VIEWS    loops over views HA_ANY outside of HA_WITH are errors (layout/any.h)
  * and the one implementation file may define
  *     HARRAY_STATIC           it is the only file that uses harray: functions are its own
  *     HARRAY_EXPORT           with -fvisibility=hidden: harray's functions are visible all the same

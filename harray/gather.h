@@ -16,8 +16,9 @@
  *                       types, ranks or extents that do not fit together; an array that is written has elements in
  *                       common with another one; ha_find and ha_compact: there is no room; or the count does not
  *                       fit its type; ha_inverse: it is no permutation
- *   HA_ERR_UNSUPPORTED  elements of another size; ha_gather and ha_scatter: views of more than four dimensions of which no two
- *                       can be taken as one; on devices without double: elements of 16 bytes
+ *   HA_ERR_UNSUPPORTED  elements of another size; dimensions of which no two can be taken as one: eight of a result of
+ *                       ha_gather, and of ha_scatter eight of x, or more than four behind the first of y; on devices
+ *                       without double: elements of 16 bytes
  *   HA_ERR_MEMORY       no memory at the context for what is counted in between */
 #ifndef HARRAY_GATHER_H
 #define HARRAY_GATHER_H

@@ -32,7 +32,8 @@
  *
  * What HA_WITH has no case for (splits, strides, other lanes) takes the time of single values at strides: it
  * is in no vectors, and its subscripts of array fields should be constants, or all elements accessed
- * at once (sky_vel_load). So is all that is done outside of HA_WITH with a view HA_ANY. */
+ * at once (sky_vel_load). So is all that is done outside of HA_WITH with a view HA_ANY: with
+ * HARRAY_NO_BARE_VIEWS defined, and where the compiler optimises, loops there are errors. */
 #ifndef HARRAY_LAYOUT_ANY_H
 #define HARRAY_LAYOUT_ANY_H
 

@@ -166,7 +166,7 @@
     HA_FN ha_cursor V##_const_at(V##_const ha_w, HA_INDICES_##D##_(ha_i)) { return V##_at(ha_w.view, HA_GIVEN_##D##_(ha_i)); } \
     HA_FN ha_region V##_region(V ha_v) { return ha_box4(0, ha_v.extent[0], 0, ha_v.extent[1], 0, ha_v.extent[2], 0, ha_v.extent[3]); } \
     HA_FN ha_region V##_const_region(V##_const ha_w) { return V##_region(ha_w.view); } \
-    HA_FN ha_walk_ V##_walk_(V ha_v, ha_region ha_r) { return ha_walk_of_(V##_shape_(ha_v), ha_r); } \
+    HA_FN ha_walk_ V##_walk_(V ha_v, ha_region ha_r) { HA_NO_BARE_VIEW_(V, ha_v); return ha_walk_of_(V##_shape_(ha_v), ha_r); } \
     HA_FN ha_walk_ V##_const_walk_(V##_const ha_w, ha_region ha_r) { return V##_walk_(ha_w.view, ha_r); }
 
 /* A view that is all zeros but for its extents, the bytes of a blob, and a view on blobs, for any rank:

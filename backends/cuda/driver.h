@@ -148,6 +148,7 @@ enum {
     X(CtxPopCurrent, cuCtxPopCurrent_v2, (ha_cu_context * context), 1, 4000, "")                   \
     X(CtxEnablePeerAccess, cuCtxEnablePeerAccess, (ha_cu_context peer, unsigned flags), 1, 4000,   \
       "")                                                                                          \
+    X(MemGetInfo, cuMemGetInfo_v2, (size_t * unused, size_t * total), 0, 3020, "")                 \
     X(MemAlloc, cuMemAlloc_v2, (ha_cu_pointer * pointer, size_t bytes), 1, 3020, "")               \
     X(MemFree, cuMemFree_v2, (ha_cu_pointer pointer), 1, 3020, "")                                 \
     X(MemHostAlloc, cuMemHostAlloc, (void **pointer, size_t bytes, unsigned flags), 1, 2020, "")   \

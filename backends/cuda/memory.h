@@ -146,6 +146,20 @@ HA_IN_ int ha_cuda_maps(void *handle, const void *pointer) {
     return code == HA_CU_SUCCESS && there == (uintptr_t)pointer;
 }
 
+/* What is unused is not known where the driver has no answer: also while it has failed. */
+HA_IN_ ha_status ha_cuda_capacity(void *memory, uint64_t *total, uint64_t *unused) {
+    const ha_cuda_device *device = (const ha_cuda_device *)memory;
+    size_t now = 0, all;
+    const char *name;
+    int before;
+    *total = device->total;
+    *unused = UINT64_MAX;
+    if (!ha_cu.MemGetInfo || ha_cuda_push(device, &before, &name) != HA_CU_SUCCESS) return HA_OK;
+    if (ha_cu.MemGetInfo(&now, &all) == HA_CU_SUCCESS) *unused = now;
+    ha_cuda_leave(before);
+    return HA_OK;
+}
+
 static const ha_memory_ops ha_cuda_memory_ops = {
     .bytes = sizeof(ha_memory_ops),
     .version = HA_BACKEND_VERSION,
@@ -154,6 +168,7 @@ static const ha_memory_ops ha_cuda_memory_ops = {
     .reaches = ha_cuda_reaches,
     .cost = ha_cuda_cost,
     .knows = ha_cuda_knows,
+    .capacity = ha_cuda_capacity,
 };
 
 static const ha_memory_ops ha_cuda_pinned_ops = {

@@ -61,6 +61,18 @@ typedef enum ha_linear_order { HA_ROW = 0, HA_COL = 1, HA_MORTON = 2 } ha_linear
 #define HA_KNOWN_(number) __builtin_constant_p(number)
 #endif
 
+/* HARRAY_NO_BARE_VIEWS: a loop over a view whose layout is known at run time only, outside of HA_WITH, is an
+ * error, where the compiler optimises and so knows. */
+#if defined HARRAY_NO_BARE_VIEWS && defined __OPTIMIZE__ && !defined __CUDACC__
+extern void ha_bare_view_(void) __attribute__((
+    __error__("HA_EACH of a view HA_ANY whose layout is not known here: call what has the "
+              "loop in HA_WITH(v, ...), or give the view a layout")));
+#define HA_NO_BARE_VIEW_(V, v)                                                                     \
+    (HA_TO_(int, V##_kind_) >= 0 || HA_KNOWN_((v).as) ? (void)0 : ha_bare_view_())
+#else
+#define HA_NO_BARE_VIEW_(V, v) ((void)0)
+#endif
+
 /* For functions that are rarely called, but from many places. */
 #if defined __CUDACC__
 #define HA_APART_ static __noinline__ __host__ __device__ __attribute__((__unused__))

@@ -46,6 +46,19 @@ class no_transfers: # pylint: disable=invalid-name
         _harray._no_transfers(False)
 
 
+class on: # pylint: disable=invalid-name
+    """with on(gpu): in this block, on this thread, no context means this one."""
+
+    def __init__(self, ctx):
+        self._context, self._outer = ctx, None
+
+    def __enter__(self):
+        self._outer = _harray._set_current(self._context)
+
+    def __exit__(self, *_):
+        _harray._set_current(self._outer)
+
+
 def devices():
     """The contexts of all devices that there are."""
     found = [_harray.host]

@@ -172,7 +172,7 @@ PyObject *open_many(PyObject *module, PyObject *args) {
     PyObject *pairs, *where;
     int waits;
     ha_context *context;
-    ha_status status;
+    ha_status status = HA_OK;
     if (!PyArg_ParseTuple(args, "O!Op", &PyTuple_Type, &pairs, &where, &waits) ||
         context_from(where, &context))
         return NULL;

@@ -203,7 +203,7 @@ static Py_ssize_t length(PyObject *self) {
 
 static PyObject *copy_of(PyObject *self, PyObject *unused) {
     (void)unused;
-    darray y;
+    darray y = {.array = NULL};
     const char *site = here();
     UNLOCKED(HA_FROM(site) y = darray_contiguous(ARRAY(self), HA_ROW_MAJOR,
                                                  ha_array_valid_context(ARRAY(self).array)));
@@ -217,7 +217,7 @@ static PyObject *shallow_copy(PyObject *self, PyObject *unused) {
 
 static PyObject *as_type(PyObject *self, PyObject *dtype) {
     ha_dtype type;
-    darray y;
+    darray y = {.array = NULL};
     const char *site = here();
     if (dtype_from(dtype, &type)) return NULL;
     UNLOCKED(HA_FROM(site)
@@ -234,7 +234,7 @@ static PyObject *reduce(PyObject *self, PyObject *protocol) {
 
 static PyObject *sync_array(PyObject *self, PyObject *unused) {
     (void)unused;
-    ha_status status;
+    ha_status status = HA_OK;
     const char *site = here();
     UNLOCKED(status = ha_sync_(ARRAY(self).array, site));
     if (status) return raise_status(status);
@@ -245,7 +245,7 @@ static PyObject *sync_array(PyObject *self, PyObject *unused) {
 static PyObject *list_part(darray x, int64_t *index, int depth) {
     if (depth == x.rank) {
         ha_dvalue value;
-        ha_status status;
+        ha_status status = HA_OK;
         UNLOCKED(status = darray_get(x, x.rank, index, &value));
         return status ? raise_status(status) : number_from(value);
     }
@@ -268,7 +268,7 @@ static PyObject *item(PyObject *self, PyObject *unused) {
     (void)unused;
     static const int64_t first[HA_MOST_RANK];
     ha_dvalue value;
-    ha_status status;
+    ha_status status = HA_OK;
     if (darray_size(ARRAY(self)) != 1)
         return PyErr_Format(PyExc_ValueError, "only an array of one element is a number");
     UNLOCKED(status = darray_get(ARRAY(self), ARRAY(self).rank, first, &value));

@@ -243,6 +243,12 @@ PyObject *configure_file(PyObject *module, PyObject *args, PyObject *keywords);
 PyObject *set_controller(PyObject *module, PyObject *controller);
 void controller_end(void);
 
+/* ---- kernel.c --------------------------------------------------------------------------------- */
+
+PyObject *make_kernel(PyObject *module, PyObject *args);
+PyObject *launch_kernel(PyObject *module, PyObject *args);
+PyObject *kernel_log(PyObject *module, PyObject *args);
+
 /* ---- operations.c ---------------------------------------------------------------------------- */
 
 extern PyMethodDef operation_functions[];

@@ -68,7 +68,7 @@ PyObject *adopt_stream(PyObject *module, PyObject *args) {
 
 static PyObject *finish(PyObject *self, PyObject *unused) {
     (void)unused;
-    ha_status status;
+    ha_status status = HA_OK;
     UNLOCKED(status = ha_context_finish(CONTEXT(self)));
     if (status) return raise_status(status);
     Py_RETURN_NONE;
@@ -83,7 +83,7 @@ static PyObject *fork_context(PyObject *self, PyObject *unused) {
 
 static PyObject *unfork(PyObject *self, PyObject *unused) {
     (void)unused;
-    ha_status status;
+    ha_status status = HA_OK;
     UNLOCKED(status = ha_context_unfork(CONTEXT(self)));
     if (status) return raise_status(status);
     Py_RETURN_NONE;

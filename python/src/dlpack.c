@@ -128,7 +128,7 @@ static int can_be_told(darray x, const wanted *w, unsigned how) {
 
 /* Values of its own for the consumer, at a context. */
 static PyObject *copied(darray x, ha_context *context, const wanted *w) {
-    darray y;
+    darray y = {.array = NULL};
     const char *site = here();
     UNLOCKED(HA_FROM(site) y = darray_contiguous(x, HA_ROW_MAJOR, context));
     if (!y.array) return raise_status(HA_OK);
@@ -143,7 +143,7 @@ static PyObject *copied(darray x, ha_context *context, const wanted *w) {
 static PyObject *read_on_device(darray x, ha_context *context, const wanted *w) {
     const void *stream;
     ha_dl_managed_tensor_versioned *t = NULL;
-    ha_status status;
+    ha_status status = HA_OK;
     const char *site = here();
     if (stream_from(w->stream, &stream)) return NULL;
     UNLOCKED(status = darray_to_dlpack_(x, context, HA_READ, stream, &t, site));

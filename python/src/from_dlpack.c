@@ -46,7 +46,7 @@ static taken *take_legacy(PyObject *capsule) {
 
 static PyObject *array_of(PyObject *capsule, ha_context *context) {
     taken *t = NULL;
-    darray x;
+    darray x = {.array = NULL};
     if (PyCapsule_IsValid(capsule, "dltensor_versioned"))
         t = take_versioned(capsule);
     else if (PyCapsule_IsValid(capsule, "dltensor"))
@@ -115,7 +115,7 @@ PyObject *take_dlpack(PyObject *object, ha_context *context) {
 
 /* A copy at a context; takes the array over. */
 static PyObject *copied(PyObject *array, ha_context *context) {
-    darray y;
+    darray y = {.array = NULL};
     if (!array) return NULL;
     const char *site = here();
     UNLOCKED({

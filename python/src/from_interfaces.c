@@ -81,7 +81,7 @@ static int common_from(PyObject *dictionary, ha_array_interface *in) {
 
 PyObject *take_interface(PyObject *dictionary, PyObject *owner) {
     ha_array_interface in = {0};
-    darray x;
+    darray x = {.array = NULL};
     if (common_from(dictionary, &in)) return NULL;
     UNLOCKED(x = darray_from_array_interface(&in));
     return keep_until_gone(x, owner, NULL);
@@ -120,7 +120,7 @@ static int device_of(const void *data, PyObject *where, ha_context **context) {
 PyObject *take_cuda_interface(PyObject *dictionary, PyObject *owner, PyObject *where) {
     ha_array_interface plain = {0};
     ha_context *context;
-    darray x;
+    darray x = {.array = NULL};
     if (common_from(dictionary, &plain)) return NULL;
     ha_cuda_array_interface in = cuda_of(&plain);
     if (stream_from(dictionary, &in) || device_of(in.data, where, &context)) return NULL;

@@ -68,7 +68,7 @@ held *held_open(darray x, ha_context *context, unsigned how, int waits) {
     *h = (held){.owners = 1, .x = darray_share(x), .context = context, .how = how, .site = here()};
     if (!h->x.array) return free(h), raise_status(HA_OK), NULL;
     int interrupted = 0;
-    ha_status status;
+    ha_status status = HA_OK;
     if (waits)
         status = open_patiently(h, &interrupted);
     else

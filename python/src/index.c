@@ -83,7 +83,7 @@ static int is_element(const walk *w, PyObject *self) {
 PyObject *array_subscript(PyObject *self, PyObject *index) {
     walk w;
     ha_dvalue value;
-    ha_status status;
+    ha_status status = HA_OK;
     if (follow(self, index, &w)) return NULL;
     if (!is_element(&w, self)) return array_view(w.x);
     UNLOCKED(status = darray_get(ARRAY(self), w.numbers, w.at, &value));
@@ -98,7 +98,7 @@ static int is_number(PyObject *value) {
 
 static int fill(const walk *w, PyObject *self, PyObject *number) {
     ha_dvalue value;
-    ha_status status;
+    ha_status status = HA_OK;
     const char *site = here();
     if (number_to(number, &value)) return -1;
     UNLOCKED(HA_FROM(site) {

@@ -35,7 +35,7 @@ static PyObject *named(PyObject *array, PyObject *name) {
 
 /* value: NULL for none. */
 static PyObject *make(const plan *p, const ha_dvalue *value) {
-    darray x;
+    darray x = {.array = NULL};
     ha_status status = HA_OK;
     const char *site = here();
     UNLOCKED(HA_FROM(site) {
@@ -92,7 +92,7 @@ static int has_memory(PyObject *object) {
 }
 
 static PyObject *copy_of(PyObject *array, const plan *p) {
-    darray y;
+    darray y = {.array = NULL};
     const char *site = here();
     UNLOCKED(HA_FROM(site) {
         if (p->type)
@@ -161,7 +161,7 @@ PyObject *load_npy(PyObject *module, PyObject *args, PyObject *keywords) {
     static char *load_names[] = {"path", "ctx", "name", NULL};
     PyObject *path = NULL, *where = NULL, *name = NULL;
     ha_context *context;
-    darray x;
+    darray x = {.array = NULL};
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|$OO", load_names, PyUnicode_FSConverter,
                                      &path, &where, &name))
         return NULL;
@@ -178,7 +178,7 @@ PyObject *load_npy(PyObject *module, PyObject *args, PyObject *keywords) {
 PyObject *save_npy(PyObject *module, PyObject *args) {
     (void)module;
     PyObject *path, *array;
-    ha_status status;
+    ha_status status = HA_OK;
     if (!PyArg_ParseTuple(args, "O&O!", PyUnicode_FSConverter, &path, array_type, &array))
         return NULL;
     const char *site = here(), *file = PyBytes_AsString(path);

@@ -35,7 +35,7 @@ PyObject *array_residency(PyObject *self, void *unused) {
 
 PyObject *array_prefetch(PyObject *self, PyObject *where) {
     ha_context *context;
-    ha_status status;
+    ha_status status = HA_OK;
     const char *site = here();
     if (context_from(where, &context)) return NULL;
     UNLOCKED(status = darray_prefetch_(ARRAY(self), context, site));
@@ -53,7 +53,7 @@ static int context_or_home(PyObject *self, PyObject *args, ha_context **context)
 
 PyObject *array_evict(PyObject *self, PyObject *args) {
     ha_context *context;
-    ha_status status;
+    ha_status status = HA_OK;
     const char *site = here();
     if (context_or_home(self, args, &context)) return NULL;
     UNLOCKED(status = ha_array_evict_(ARRAY(self).array, context, site));
@@ -121,7 +121,7 @@ PyObject *set_budget(PyObject *module, PyObject *args) {
     (void)module;
     ha_context *context;
     uint64_t bytes;
-    ha_status status;
+    ha_status status = HA_OK;
     if (pair_from(args, &context, &bytes)) return NULL;
     UNLOCKED(status = ha_memory_set_budget(context, bytes));
     if (status) return raise_status(status);
@@ -161,7 +161,7 @@ PyObject *set_tier(PyObject *module, PyObject *args) {
     (void)module;
     PyObject *where, *next;
     ha_context *context, *tier = NULL;
-    ha_status status;
+    ha_status status = HA_OK;
     if (!PyArg_ParseTuple(args, "OO", &where, &next) || context_from(where, &context) ||
         (next != Py_None && context_from(next, &tier)))
         return NULL;
@@ -175,7 +175,7 @@ PyObject *configure_file(PyObject *module, PyObject *args, PyObject *keywords) {
     static char *names[] = {"directory", "capacity", NULL};
     PyObject *path = NULL, *capacity = NULL;
     ha_file_options options = {0};
-    ha_status status;
+    ha_status status = HA_OK;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|O", names, PyUnicode_FSConverter, &path,
                                      &capacity))
         return NULL;

@@ -25,7 +25,7 @@ static PyObject *no_transfers(PyObject *module, PyObject *flag) {
 static PyObject *trace(PyObject *module, PyObject *path) {
     (void)module;
     const char *text = path == Py_None ? NULL : PyUnicode_AsUTF8AndSize(path, NULL);
-    ha_status status;
+    ha_status status = HA_OK;
     if (PyErr_Occurred()) return NULL;
     if (text)
         UNLOCKED(status = ha_trace_begin(text));
@@ -33,6 +33,16 @@ static PyObject *trace(PyObject *module, PyObject *path) {
         UNLOCKED(status = ha_trace_end());
     if (status) return raise_status(status);
     Py_RETURN_NONE;
+}
+
+/* From now on None is this context on this thread; what it was before. */
+static PyObject *set_current(PyObject *module, PyObject *where) {
+    (void)module;
+    ha_context *context = NULL, *before = ha_context_current();
+    if (where != Py_None && context_from(where, &context)) return NULL;
+    ha_scope_ scope = {.outer = context};
+    ha_on_end_(&scope);
+    return before ? context_object(before) : Py_NewRef(Py_None);
 }
 
 /* The report as a text of JSON. */
@@ -85,10 +95,14 @@ static PyMethodDef functions[] = {
     {"trim", trim_memory, METH_VARARGS, "trim(ctx, keep): cached blocks go back; how many bytes."},
     {"configure_file", METHOD(configure_file), METH_VARARGS | METH_KEYWORDS,
      "configure_file(directory, capacity=None): file:0, in that directory."},
+    {"_kernel", make_kernel, METH_VARARGS, NULL},
+    {"_launch", launch_kernel, METH_VARARGS, NULL},
+    {"_kernel_log", kernel_log, METH_VARARGS, NULL},
     {"_open_many", open_many, METH_VARARGS, NULL},
     {"_set_controller", set_controller, METH_O, NULL},
     {"_count_devices", count_devices, METH_O, NULL},
     {"_no_transfers", no_transfers, METH_O, NULL},
+    {"_set_current", set_current, METH_O, NULL},
     {"_trace", trace, METH_O, NULL},
     {"_report", report, METH_NOARGS, NULL},
     {"_set_package", set_package, METH_O, NULL},

@@ -67,7 +67,7 @@ static int64_t count_of(const nest *n) {
 
 PyObject *array_of_nested(PyObject *object, ha_dtype type, ha_context *context) {
     nest n = {0};
-    darray x;
+    darray x = {.array = NULL};
     if (measure(object, &n) || (count_of(&n) && walk(object, &n, 0))) return NULL;
     n.store = type ? type : n.type ? n.type : HA_DTYPE_double;
     char *values = malloc((size_t)count_of(&n) * dtype_size(n.store) + 1);

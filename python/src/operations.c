@@ -11,7 +11,7 @@ static PyObject *map(PyObject *module, PyObject *args) {
     int op;
     PyObject *y, *x, *where;
     ha_context *context;
-    ha_status status;
+    ha_status status = HA_OK;
     if (!PyArg_ParseTuple(args, "iO!O!O", &op, array_type, &y, array_type, &x, &where) ||
         context_from(where, &context))
         return NULL;
@@ -27,7 +27,7 @@ static PyObject *combine(PyObject *module, PyObject *args) {
     PyObject *z, *x, *y, *where;
     ha_context *context;
     ha_dvalue number = {0};
-    ha_status status;
+    ha_status status = HA_OK;
     if (!PyArg_ParseTuple(args, "iO!O!OO", &op, array_type, &z, array_type, &x, &y, &where) ||
         context_from(where, &context) || (!is_array(y) && number_to(y, &number)))
         return NULL;
@@ -44,7 +44,7 @@ static PyObject *axpby(PyObject *module, PyObject *args) {
     PyObject *z, *x, *y, *a, *b, *where;
     ha_dvalue first, second;
     ha_context *context;
-    ha_status status;
+    ha_status status = HA_OK;
     if (!PyArg_ParseTuple(args, "O!OO!OO!O", array_type, &z, &a, array_type, &x, &b, array_type, &y,
                           &where) ||
         number_to(a, &first) || number_to(b, &second) || context_from(where, &context))
@@ -59,7 +59,7 @@ static PyObject *clip(PyObject *module, PyObject *args) {
     PyObject *y, *x, *low, *high, *where;
     ha_dvalue least, most;
     ha_context *context;
-    ha_status status;
+    ha_status status = HA_OK;
     if (!PyArg_ParseTuple(args, "O!O!OOO", array_type, &y, array_type, &x, &low, &high, &where) ||
         number_to(low, &least) || number_to(high, &most) || context_from(where, &context))
         return NULL;
@@ -72,7 +72,7 @@ static PyObject *where(PyObject *module, PyObject *args) {
     (void)module;
     PyObject *z, *mask, *x, *y, *at;
     ha_context *context;
-    ha_status status;
+    ha_status status = HA_OK;
     if (!PyArg_ParseTuple(args, "O!O!O!O!O", array_type, &z, array_type, &mask, array_type, &x,
                           array_type, &y, &at) ||
         context_from(at, &context))
@@ -87,7 +87,7 @@ static PyObject *sequence(PyObject *module, PyObject *args) {
     PyObject *x, *first, *step, *at;
     ha_dvalue from, by;
     ha_context *context;
-    ha_status status;
+    ha_status status = HA_OK;
     if (!PyArg_ParseTuple(args, "O!OOO", array_type, &x, &first, &step, &at) ||
         number_to(first, &from) || number_to(step, &by) || context_from(at, &context))
         return NULL;
@@ -102,7 +102,7 @@ static PyObject *random_numbers(PyObject *module, PyObject *args) {
     unsigned long long seed;
     int is_normal;
     ha_context *context;
-    ha_status status;
+    ha_status status = HA_OK;
     if (!PyArg_ParseTuple(args, "O!KpO", array_type, &x, &seed, &is_normal, &at) ||
         context_from(at, &context))
         return NULL;
@@ -134,7 +134,7 @@ static PyObject *reduce(PyObject *module, PyObject *args) {
     PyObject *x, *at;
     ha_context *context;
     ha_c128 value;
-    ha_status status;
+    ha_status status = HA_OK;
     if (!PyArg_ParseTuple(args, "iO!O", &op, array_type, &x, &at) || context_from(at, &context))
         return NULL;
     const ha_dtype type = op >= HA_MIN_AT ? HA_DTYPE_int64_t : widest(ARRAY(x).type);
@@ -148,7 +148,7 @@ static PyObject *count(PyObject *module, PyObject *args) {
     PyObject *x, *at;
     ha_context *context;
     int64_t value;
-    ha_status status;
+    ha_status status = HA_OK;
     if (!PyArg_ParseTuple(args, "O!O", array_type, &x, &at) || context_from(at, &context))
         return NULL;
     const char *site = here();
@@ -161,7 +161,7 @@ static PyObject *dot(PyObject *module, PyObject *args) {
     PyObject *x, *y, *at;
     ha_context *context;
     ha_c128 value;
-    ha_status status;
+    ha_status status = HA_OK;
     if (!PyArg_ParseTuple(args, "O!O!O", array_type, &x, array_type, &y, &at) ||
         context_from(at, &context))
         return NULL;
@@ -178,7 +178,7 @@ static PyObject *norm(PyObject *module, PyObject *args) {
     PyObject *x, *y, *at;
     ha_context *context;
     double value;
-    ha_status status;
+    ha_status status = HA_OK;
     if (!PyArg_ParseTuple(args, "iO!OO", &kind, array_type, &x, &y, &at) ||
         context_from(at, &context))
         return NULL;
@@ -198,7 +198,7 @@ static PyObject *equal(PyObject *module, PyObject *args) {
     (void)module;
     PyObject *x, *y;
     int is_equal = 0;
-    ha_status status;
+    ha_status status = HA_OK;
     if (!PyArg_ParseTuple(args, "O!O!", array_type, &x, array_type, &y)) return NULL;
     const char *site = here();
     UNLOCKED(status = darray_equal_(ARRAY(x), ARRAY(y), &is_equal, site));

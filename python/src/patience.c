@@ -130,7 +130,7 @@ static ha_status wait_interruptibly(held *h, int *interrupted) {
 }
 
 ha_status open_patiently(held *h, int *interrupted) {
-    ha_status status;
+    ha_status status = HA_OK;
     UNLOCKED(status = open_at_once(h, h->how | HA_TRY));
     if (status != HA_ERR_BUSY && status != HA_ERR_MEMORY) return status;
     (void)ha_take_error(); // memory that others use is waited for as well

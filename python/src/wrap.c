@@ -77,7 +77,7 @@ static PyObject *wrap_buffer(PyObject *object) {
     Py_buffer view;
     ha_dtype type;
     int64_t extent[HA_MOST_RANK] = {0}, stride[HA_MOST_RANK] = {0};
-    darray x;
+    darray x = {.array = NULL};
     if (get_buffer(object, &view)) return NULL;
     if (dtype_of_format(view.format, view.itemsize, &type) || geometry(&view, extent, stride))
         return PyBuffer_Release(&view), NULL;
@@ -101,7 +101,7 @@ PyObject *copy_buffer(PyObject *object) {
     Py_buffer view;
     ha_dtype type;
     int64_t extent[HA_MOST_RANK] = {0}, stride[HA_MOST_RANK] = {0};
-    darray x;
+    darray x = {.array = NULL};
     if (PyObject_GetBuffer(object, &view, PyBUF_FULL_RO)) return NULL;
     PyObject *array = NULL;
     if (!dtype_of_format(view.format, view.itemsize, &type) && !geometry(&view, extent, stride)) {

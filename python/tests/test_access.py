@@ -262,6 +262,22 @@ def test_open_all(x):
         assert nothing == ()
 
 
+def test_on(x):
+    gpu = ha.context("sim:0")
+    with ha.on(gpu):
+        assert x.read().context == gpu and ha.zeros(3).residency == {"sim:0": "dirty"}
+        with ha.on("host"):
+            assert x.read().context == ha.host
+        assert x.read().context == gpu and np.asarray(x).sum() == 20
+    assert x.read().context == ha.host
+    with pytest.raises(LookupError):
+        with ha.on("gpu:0"):
+            pass
+    with pytest.raises(KeyError), ha.on(gpu):
+        raise KeyError
+    assert x.read().context == ha.host
+
+
 def test_no_transfers(x):
     with x.write("sim:0"):
         pass

@@ -207,6 +207,7 @@ def test_nothing_is_left(name):
 
 
 def test_references_are_counted():
+    gc.collect()
     x, host = ha.zeros(3, name="x"), ha.host
     values = [None, True, False, x, host, ha.Array, "read", (1, 0)]
     before = [sys.getrefcount(value) for value in values]

@@ -69,7 +69,8 @@ TEST(finishing_tells_it_once) {
     SUCCEEDS(ha_enqueue(C, fail_job, NULL, 0));
     const char *const site = LINES_AGO(1);
     forget_own();
-    REFUSED_AT(ha_context_finish(C), C->name, site, "ha_close failed: called from a function");
+    REFUSED_AT(ha_context_finish(C), C->name, site,
+               "ha_close failed: ", ": called from a function");
     SUCCEEDS(ha_context_finish(C));
 }
 
@@ -87,11 +88,11 @@ TEST(finishing_tells_each_one) {
         SUCCEEDS(ha_enqueue(C, fail_job, NULL, 0));
         const char *const one = LINES_AGO(1);
         forget_own();
-        REFUSED_AT(ha_context_finish(C), one, "ha_close failed: called from a function");
+        REFUSED_AT(ha_context_finish(C), one, "ha_close failed: ", ": called from a function");
         SUCCEEDS(ha_enqueue(C, fail_job, NULL, 0));
         const char *const another = LINES_AGO(1);
         forget_own();
-        REFUSED_AT(ha_context_finish(C), another, "ha_close failed: called from a function");
+        REFUSED_AT(ha_context_finish(C), another, "ha_close failed: ", ": called from a function");
         SUCCEEDS(ha_context_finish(C));
     }
 }
@@ -107,7 +108,7 @@ TEST(opening_tells_it_once) {
     forget_own();
     REFUSED_AT(open_once(x, H, HA_READ, 1, 4),
                "array 'x' (double[5]): elements [1, 4) may be wrong", C->name, site,
-               "ha_close failed: called from a function");
+               "ha_close failed: ", ": called from a function");
     SUCCEEDS(open_once(x, H, HA_READ, 0, HA_END));
     drop(x);
 }

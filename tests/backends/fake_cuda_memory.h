@@ -219,6 +219,13 @@ static void fake_free_all(ha_cu_context context) {
 
 /* ---- the driver's functions ---- */
 
+ha_cu_result cuMemGetInfo_v2(size_t *unused, size_t *total) {
+    FAKE_BEGIN(MemGetInfo, NULL, FAKE_SOUND);
+    *total = (size_t)fake.options.capacity;
+    *unused = *total - fake.devices[fake_current()->device].used;
+    return fake_end(HA_CU_SUCCESS);
+}
+
 ha_cu_result cuMemAlloc_v2(ha_cu_pointer *pointer, size_t bytes) {
     fake_block *block;
     ha_cu_result result = HA_CU_INVALID_VALUE;

@@ -50,6 +50,17 @@ TEST(a_full_device) {
     give(some[8], 3 * MI);
 }
 
+/* What has been taken by whomever is not unused. */
+TEST(the_capacity_is_known) {
+    uint64_t total, before, unused;
+    SUCCEEDS(blocks->capacity(device, &total, &before));
+    assert_true(total == 36 * MI && before <= total);
+    void *block = take(8 * MI);
+    SUCCEEDS(blocks->capacity(device, &total, &unused));
+    assert_true(total == 36 * MI && unused <= before - 8 * MI);
+    give(block, 8 * MI);
+}
+
 TEST(records_are_missing) {
     void *block = NULL;
     for (long n = 0; n < 2; n++) { /* then the driver is asked for the exact size */
@@ -487,6 +498,8 @@ int main(void) {
         ON("", small_blocks_share_a_slab),
         ON("", one_free_slab_is_kept),
         ON("capacity=36M", a_full_device),
+        ON("capacity=36M", the_capacity_is_known),
+        ON("async capacity=36M", the_capacity_is_known),
         ON("", records_are_missing),
         ON("", pointers_are_known),
         ON("managed", pointers_are_known),

@@ -136,6 +136,16 @@ TEST(required_functions) {
 /* The others are missed when they are asked for. */
 TEST(optional_functions) {
     void *memory;
+    uint64_t total, unused;
+    hooks.lacks = "cuMemGetInfo_v2";
+    assert_int_equal(ha_cuda_count(), 2);
+    open_devices();
+    SUCCEEDS(ha_cuda_memory_ops.capacity(device, &total, &unused));
+    assert_true(total > 0 && unused == UINT64_MAX);
+    ops->destroy(queue);
+    ha_cuda_close(device);
+    device = queue = NULL;
+    ha_cuda_shared.tried = 0;
     hooks.lacks = "cuMemAllocAsync";
     assert_int_equal(ha_cuda_count(), 2);
     open_devices();

@@ -504,35 +504,115 @@ TEST(refused_permutations) {
     drop_refusals(&r);
 }
 
+/* Of so many dimensions, of which no two follow each other, with numbers below 3. */
+static darray gappy(ha_dtype type, int rank) {
+    int64_t room[HA_MOST_RANK];
+    for (int d = 0; d < rank; d++) room[d] = 3;
+    darray a = darray_zeros(type, rank, room, H);
+    keep_array(a.array);
+    ha_access v;
+    SUCCEEDS(ha_open(&v, a.array, H, HA_WRITE, 0, HA_END));
+    for (size_t i = 0; i < v.size; i++) {
+        const ha_dvalue number = wrapped(type, (wide)draw(3));
+        memcpy((char *)(uintptr_t)v.data + i * ha_dtype_size(type), number.bytes,
+               ha_dtype_size(type));
+    }
+    SUCCEEDS(ha_close(&v));
+    for (int d = 0; d < rank; d++) a = darray_slice(a, d, 0, 2, 1);
+    return a;
+}
+
+/* Indices of so many dimensions, and x of `others` behind the one that is indexed. */
+static void gather_gappy(int rank, int others) {
+    const darray at = gappy(HA_DTYPE_uint32_t, rank), x = gappy(HA_DTYPE_double, 1 + others),
+                 y = gappy(HA_DTYPE_double, rank + others);
+    const int64_t rest = (int64_t)1 << others;
+    if (is_fake(C)) {
+        know_key(0, &(const ha_op_key){.rank = rank, .make = ha_index_make_check, .of = {4, 0}});
+        know_key(1, &(const ha_op_key){.type = ha_index_moved(8),
+                                       .rank = rank + others,
+                                       .make = ha_gather_make,
+                                       .of = {4, 0}});
+    }
+    SUCCEEDS(darray_fill(at, HA_DVALUE(1), H)); /* x has two */
+    for (int i = 0; i < rank; i++)
+        SUCCEEDS(darray_fill(darray_slice(at, i, 0, 1, 1), HA_DVALUE(i % 2), H));
+    read_values(at, &of_at);
+    read_values(x, &of_x);
+    SUCCEEDS(ha_gather(y, x, at, C));
+    of_y.n = 0;
+    for (int i = 0; i < of_at.n; i++)
+        for (int64_t r = 0; r < rest; r++)
+            of_y.at[of_y.n++] = of_x.at[(int64_t)wide_of(of_at.at[i]) * rest + r];
+    expect_elements(y, &of_y, 1, "gather of many dimensions", rank);
+    drop_array(at.array), drop_array(x.array), drop_array(y.array);
+}
+
+static void scatter_gappy(int rank, int others) {
+    const darray at = gappy(HA_DTYPE_uint32_t, rank), y = gappy(HA_DTYPE_double, 1 + others),
+                 x = gappy(HA_DTYPE_double, rank + others);
+    const int64_t rest = (int64_t)1 << others;
+    if (is_fake(C)) {
+        ha_op_key key = {.make = ha_scatter_make, .of = {4, 0}};
+        know_key(0, &(const ha_op_key){.rank = rank, .make = ha_index_make_check, .of = {4, 0}});
+        SUCCEEDS(ha_scatter_line(&y, HA_ADD, &key));
+        key.rank = rank + HA_INDEX_RANK * (others ? others : 1);
+        know_key(1, &key);
+    }
+    SUCCEEDS(darray_fill(at, HA_DVALUE(1), H));
+    SUCCEEDS(darray_fill(darray_slice(at, 2, 0, 1, 1), HA_DVALUE(0), H));
+    read_values(at, &of_at);
+    read_values(x, &of_x);
+    read_values(y, &of_y);
+    SUCCEEDS(ha_scatter(HA_ADD, y, at, x, C));
+    for (int i = 0; i < of_at.n; i++)
+        for (int64_t r = 0; r < rest; r++)
+            of_y.at[(int64_t)wide_of(of_at.at[i]) * rest + r].as_double +=
+                of_x.at[i * rest + r].as_double;
+    expect_elements(y, &of_y, 1, "scatter of many dimensions", rank);
+    drop_array(at.array), drop_array(x.array), drop_array(y.array);
+}
+
+TEST(of_many_dimensions) {
+    gather_gappy(5, 0);
+    gather_gappy(5, 2);
+    gather_gappy(3, 4);
+    scatter_gappy(5, 0);
+    scatter_gappy(5, 2);
+    scatter_gappy(7, 0);
+}
+
 /* Dimensions that no two of follow each other. */
 TEST(refused_ranks) {
     const int64_t room[] = {3, 3, 3, 3, 3}, five[] = {2, 2, 2, 2, 2};
     const darray at = darray_zeros(HA_DTYPE_int32_t, 5, room, C),
-                 y = darray_zeros(HA_DTYPE_double, 5, room, C),
-                 x = darray_zeros(HA_DTYPE_double, 1, room, C),
                  mask = darray_zeros(HA_DTYPE_uint8_t, 5, room, C);
-    darray of[] = {at, y, mask};
+    darray of[] = {at, mask};
     int count = 6;
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 2; k++) {
         keep_array(of[k].array);
         for (int d = 0; d < 5; d++) of[k] = darray_slice(of[k], d, 0, five[d], 1);
     }
-    keep_array(x.array);
-    refused(HA_ERR_UNSUPPORTED, ha_gather(of[1], x, of[0], C), "more than 4 dimensions", "");
-    refused(HA_ERR_UNSUPPORTED, ha_scatter(HA_ADD, x, of[0], of[1], C), "more than 4", "");
+    const darray many = gappy(HA_DTYPE_uint32_t, 8), one = gappy(HA_DTYPE_double, 1),
+                 all = gappy(HA_DTYPE_double, 8), few = gappy(HA_DTYPE_uint32_t, 1),
+                 six = gappy(HA_DTYPE_double, 6), other = gappy(HA_DTYPE_double, 6);
+    refused(HA_ERR_UNSUPPORTED, ha_gather(all, one, many, C), "more than 7 dimensions", "");
+    refused(HA_ERR_UNSUPPORTED, ha_scatter(HA_ADD, one, many, all, C), "more than 7", "");
+    refused(HA_ERR_UNSUPPORTED, ha_scatter(HA_ADD, six, few, other, C), "more than 4", "");
     if (is_fake(C)) {
         ha_op_key key = {.rank = 5, .make = ha_find_make, .of = {8, HA_FIND_COUNT}};
         know_key(0, &key);
         key.of[0] = 4, key.of[1] = HA_FIND_PUT;
         know_key(1, &key);
     }
-    SUCCEEDS(darray_fill(darray_slice(of[2], 3, 1, 2, 1), HA_DVALUE(1), C));
-    SUCCEEDS(ha_find(darray_flatten(at), of[2], &count, C)); /* any rank */
+    SUCCEEDS(darray_fill(darray_slice(of[1], 3, 1, 2, 1), HA_DVALUE(1), C));
+    SUCCEEDS(ha_find(darray_flatten(at), of[1], &count, C)); /* any rank */
     assert_int_equal(count, 16);
     read_values(darray_slice(darray_flatten(at), 0, 0, 16, 1), &of_at);
     for (int i = 0; i < 16; i++) assert_int_equal(of_at.at[i].as_int32_t, i / 2 * 4 + 2 + i % 2);
-    drop_array(x.array);
-    for (int k = 0; k < 3; k++) drop_array(of[k].array);
+    drop_array(many.array), drop_array(one.array), drop_array(all.array);
+    drop_array(few.array), drop_array(six.array), drop_array(other.array);
+    for (int k = 0; k < 2; k++) drop_array(of[k].array);
 }
 
 /* Each allocation in turn; afterwards all is as it was, and the same call succeeds. */
@@ -581,6 +661,7 @@ int main(int argc, char **argv) {
         CASE(refused_arguments),
         CASE(refused_masks),
         CASE(refused_permutations),
+        CASE(of_many_dimensions),
         CASE(refused_ranks),
         CASE(without_memory),
     };

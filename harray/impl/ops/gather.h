@@ -57,6 +57,18 @@ HA_IN_ void ha_gather_box(const ha_op_walk *w, ha_op_row row, const ha_region bo
     }
 }
 
+/* Elements [first, last), by number, of more dimensions than lanes can have. */
+HA_IN_ void ha_gather_numbers(const ha_op_walk *w, ha_op_row base, int64_t first, int64_t last,
+                              ha_op_rows run) {
+    while (first < last) {
+        ha_op_row row = base;
+        const int64_t left = ha_op_go_to(w, &row, first);
+        row.n = left < last - first ? left : last - first;
+        run(&row);
+        first += row.n;
+    }
+}
+
 /* Slots: y, x with one dimension more, at. */
 static void ha_gather_loops(const ha_kernel *kernel, const ha_region *box, int apart,
                             const ha_kernel_slot_ *slot) {
@@ -75,15 +87,29 @@ static void ha_gather_loops(const ha_kernel *kernel, const ha_region *box, int a
         row.of[k] = slot[k].pointer;
         row.step[k] = stride[rank - 1];
     }
+    memcpy(w.extent, ((const ha_kernel_span *)slot[0].span)->numbers,
+           (size_t)rank * sizeof *w.extent);
     const ha_op_rows run = ha_gather_rows[__builtin_ctzll(bytes)][key->of[0] == sizeof(uint64_t)];
-    HA_AMONG_THREADS_(box, rank, 1, ha_gather_box(&w, row, HA_SHARE_(box, 0), run);)
+    if (ha_op_by_number(key)) {
+        HA_AMONG_THREADS_(box, 1, 1, const ha_region own = HA_SHARE_(box, 0);
+                          ha_gather_numbers(&w, row, own.first[0], own.last[0], run);)
+    } else {
+        HA_AMONG_THREADS_(box, rank, 1, ha_gather_box(&w, row, HA_SHARE_(box, 0), run);)
+    }
 }
 
 /* ---- as a kernel --------------------------------------------------------------------------------- */
 
+HA_IN_ void ha_gather_put_numbers(ha_text *t, int rank) {
+    ha_print(t, "{ y.data[ha_strided_place_(y.extent, y.stride, %d, i)] = ", rank);
+    ha_print(t, "x.data[(int64_t)at.data[ha_strided_place_(y.extent, at.stride, %d, i)] * ", rank);
+    ha_print(t, "x.stride[0] + ha_strided_place_(y.extent, x.stride + 1, %d, i)]; }", rank);
+}
+
 /* of: the bytes of an index */
 HA_IN_ void ha_gather_make(ha_op_kernel *k, const ha_op_key *key) {
-    const char *lanes = ha_op_indices[key->rank] + 1;
+    const int by_number = ha_op_by_number(key);
+    const char *lanes = by_number ? NULL : ha_op_indices[key->rank] + 1;
     const ha_dtype bits = ha_index_bits((size_t)key->of[0]), type = key->type->type;
     ha_text t = ha_text_into(k->text, sizeof k->text);
     snprintf(k->name, sizeof k->name, "ha_gather_%s_%s_%d", key->type->element, ha_dtype_name(bits),
@@ -92,6 +118,11 @@ HA_IN_ void ha_gather_make(ha_op_kernel *k, const ha_op_key *key) {
     ha_index_add_view(k, HA_KERNEL_IN_, "x", type, key->rank + 1);
     ha_index_add_view(k, HA_KERNEL_IN_, "at", bits, key->rank);
     k->op.kernel.loops = ha_gather_loops;
+    if (by_number) {
+        ha_op_add_parameter(k, HA_KERNEL_USES_, "ha_strided_place", ha_uses_ha_strided_place);
+        ha_gather_put_numbers(&t, key->rank);
+        return;
+    }
     ha_print(&t, "{ HA_AT(y, %s = HA_AT(x, (int64_t)HA_AT(at, %s, %s; }", lanes, lanes, lanes);
 }
 
@@ -124,7 +155,7 @@ HA_IN_ ha_status ha_gather_run(const darray *y, const darray *x, const darray *a
     ha_status s = ha_gather_check(y, x, at);
     if (s || ha_view_is_empty(y)) return s;
     const ha_op_boxes b = ha_gather_boxes(y, x, at);
-    s = ha_index_check_rank(y, b.rank, "ha_gather");
+    s = ha_index_check_rank(y, b.rank, HA_MOST_RANK - 1, "ha_gather");
     if (!s) s = ha_index_check(at, x->extent[0], "ha_gather", context);
     if (s) return s;
     const ha_op_key key = {.type = ha_index_moved(y->array->element),
@@ -139,7 +170,10 @@ HA_IN_ ha_status ha_gather_run(const darray *y, const darray *x, const darray *a
         if (!b.of[1].stride[d] && b.extent[d] > 2) of_x.numbers[1 + d] = 2;
     const void *const given[] = {&of_y, &of_x, &of_at};
     ha_region box = {{0}, {0}};
-    for (int d = 0; d < b.rank; d++) box.last[d] = b.extent[d];
+    if (ha_op_by_number(&key))
+        box.last[0] = ha_op_elements(&b);
+    else
+        for (int d = 0; d < b.rank; d++) box.last[d] = b.extent[d];
     return ha_index_launch(&key, "ha_gather", context, &box, given);
 }
 

@@ -103,11 +103,10 @@ HA_IN_ ha_status ha_index_check_mask(const darray *mask, const char *operation) 
     return ha_view_fail(HA_ERR_ARGUMENT, operation, mask, "a mask is of uint8_t or bool");
 }
 
-HA_IN_ ha_status ha_index_check_rank(const darray *x, int rank, const char *operation) {
-    if (rank <= HA_MAPPING_RANK) return HA_OK;
+HA_IN_ ha_status ha_index_check_rank(const darray *x, int rank, int most, const char *operation) {
+    if (rank <= most) return HA_OK;
     return ha_view_fail(HA_ERR_UNSUPPORTED, operation, x,
-                        "more than %d dimensions that do not follow each other in memory",
-                        HA_MAPPING_RANK);
+                        "more than %d dimensions that do not follow each other in memory", most);
 }
 
 /* Are the extents of `all` those of `at`, and behind these the others of x? */
@@ -195,21 +194,33 @@ static ha_status ha_index_sum(ha_array *counts, int64_t each, int64_t *most) {
 
 /* ---- the first index that is not within an extent ------------------------------------------------- */
 
-/* Where the greatest index has no highest bit, that bit of  at | greatest - at  says whether one is beyond: 16 at once,
- * which compilers make vectors of. */
+/* Where the greatest index has no highest bit, that bit of  at | greatest - at  says whether one is beyond. So many vectors of
+ * 16 bytes at once, that no one waits for the one before; compilers that are not asked for it do not make them. Memory is asked
+ * for a page ahead: one row alone is read at less than its speed. */
+enum { HA_BEYOND_VECTORS = 4, HA_BEYOND_AHEAD = 4096 };
 #define HA_FIRST_BEYOND_(U)                                                                        \
+    typedef U ha_indices_##U __attribute__((vector_size(16)));                                     \
+    static int64_t ha_none_beyond_##U(const U *at, int64_t n, U last) {                            \
+        enum { LANES = (int)(16 / sizeof(U)), STEP = LANES * HA_BEYOND_VECTORS };                  \
+        ha_indices_##U bits[HA_BEYOND_VECTORS] = {{0}};                                            \
+        const ha_indices_##U greatest = last - (ha_indices_##U){0};                                \
+        U any = 0;                                                                                 \
+        for (int64_t i = 0; i + STEP <= n; i += STEP) {                                            \
+            __builtin_prefetch((const void *)((uintptr_t)(at + i) + HA_BEYOND_AHEAD));             \
+            _Pragma("GCC unroll 4") for (int k = 0; k < HA_BEYOND_VECTORS; k++) {                  \
+                ha_indices_##U v;                                                                  \
+                memcpy(&v, at + i + k * LANES, sizeof v);                                          \
+                bits[k] |= v | (greatest - v);                                                     \
+            }                                                                                      \
+        }                                                                                          \
+        for (int k = 0; k < STEP; k++) any |= bits[k / LANES][k % LANES];                          \
+        return any >> (sizeof(U) * 8 - 1) ? 0 : n - n % STEP;                                      \
+    }                                                                                              \
     static int64_t ha_first_beyond_##U(const void *values, int64_t step, int64_t n,                \
                                        uint64_t greatest) {                                        \
-        const U *at = (const U *)values, last = (U)greatest,                                       \
-                highest = (U)1 << (sizeof(U) * 8 - 1);                                             \
-        int64_t i = 0;                                                                             \
-        if (step == 1 && !(last & highest)) {                                                      \
-            U bits[HA_SUMS_] = {0}, any = 0;                                                       \
-            for (; i + HA_SUMS_ <= n; i += HA_SUMS_)                                               \
-                HA_SUMS_FOR_(HA_OR) bits[ha_l_] |= at[i + ha_l_] | (last - at[i + ha_l_]);         \
-            for (int l = 0; l < HA_SUMS_; l++) any |= bits[l];                                     \
-            if (any & highest) i = 0;                                                              \
-        }                                                                                          \
+        const U *at = (const U *)values, last = (U)greatest;                                       \
+        const int is_low = !(last >> (sizeof(U) * 8 - 1));                                         \
+        int64_t i = step == 1 && is_low ? ha_none_beyond_##U(at, n, last) : 0;                     \
         while (i < n && at[i * step] <= last) i++;                                                 \
         return i;                                                                                  \
     }

@@ -94,8 +94,9 @@ static ha_status ha_scatter_launch(const ha_op_key *key, const darray *y, const 
                                    const darray *x, ha_context *context) {
     ha_scattering s = {.key = *key, .at = at, .context = context, .all = darray_size(*at)};
     ha_scatter_split(y, at, x, &s.first, &s.rest);
-    ha_status status = ha_index_check_rank(at, s.first.rank, "ha_scatter");
-    if (!status) status = ha_index_check_rank(y, s.rest.rank, "ha_scatter");
+    const int most = HA_MOST_RANK - s.rest.rank;
+    ha_status status = ha_index_check_rank(y, s.rest.rank, HA_MAPPING_RANK, "ha_scatter");
+    if (!status) status = ha_index_check_rank(at, s.first.rank, most, "ha_scatter");
     if (!status) status = ha_index_check(at, y->extent[0], "ha_scatter", context);
     if (status) return status;
     s.key.rank = s.first.rank + HA_INDEX_RANK * s.rest.rank;

@@ -1,0 +1,75 @@
+"""Kernels from Python: the text of a loop's body in C, for the compilers of devices."""
+import functools
+import operator
+import re
+
+from . import _harray
+
+_MODES = ("value", "constant", "in", "inout", "out")
+_PARAMETER = re.compile(r"\(\s*(\w+)\s*,\s*(\w+)\s*,\s*([A-Za-z_]\w*)\s*\)")
+_ARRAY = re.compile(r"array_(\w+)_([1-8])")
+# Types of C, by the names that they have in kernels, and what they are for Python.
+_TYPES = {"float": "float32", "double": "float64", "int": "int32", "half": "float16", "bfloat16": "bfloat16",
+          "c64": "complex64", "c128": "complex128", "bool": "bool",
+          **{f"{sign}int{bits}_t": f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}}
+
+
+def _row(kernel, mode, kind, name):
+    view = _ARRAY.fullmatch(kind)
+    element = view[1] if view else kind
+    if mode not in _MODES:
+        raise ValueError(f"{kernel}: ({mode}, {kind}, {name}): a mode is one of {', '.join(_MODES)}")
+    if element not in _TYPES or (view and mode in ("value", "constant")):
+        raise ValueError(f"{kernel}: ({mode}, {kind}, {name}): a type is one of {', '.join(_TYPES)}, or array_T_D of in, "
+                         "inout and out")
+    return _MODES.index(mode), int(view[2]) if view else 0, _TYPES[element], kind, name
+
+
+def _rows(kernel, parameters):
+    rows = [_row(kernel, *match.groups()) for match in _PARAMETER.finditer(parameters)]
+    if _PARAMETER.sub("", parameters).strip(" ,\n\t"):
+        raise ValueError(f"{kernel}: parameters are (mode, type, name), (mode, type, name), ..., not {parameters!r}")
+    if not any(mode for mode, *_ in rows) or len(rows) > 11:
+        raise ValueError(f"{kernel}: {len(rows)} parameters: one to eleven, of which one is an array")
+    return tuple(rows)
+
+
+@functools.lru_cache(maxsize=None) # a kernel stays for ever, so there is one of each text
+def _made(name, rank, index, body, uses, rows):
+    return _harray._kernel(name, rank, index, body, uses, rows)
+
+
+class Kernel:
+    """A loop's body that devices run: kernel(ctx, lanes, *arguments). `lanes`: a number or a tuple of them, of which each
+    may be a pair (first, last)."""
+
+    def __init__(self, name, parameters, index, body, uses=None):
+        if not re.fullmatch(r"[A-Za-z_]\w*", name):
+            raise ValueError(f"{name!r} is no name of C")
+        indices = [part.strip() for part in index.strip().strip("()").split(",")]
+        if not 1 <= len(indices) <= 3 or not all(part.isidentifier() for part in indices):
+            raise ValueError(f"{name}: index {index!r}: \"i\", \"(j, i)\" or \"(k, j, i)\"")
+        self.name, self._rank = name, len(indices)
+        text = "(" + ", ".join(indices) + ")" if len(indices) > 1 else indices[0]
+        self._kernel = _made(name, self._rank, text, "{" + body + "}", uses, _rows(name, parameters))
+
+    def __call__(self, ctx, lanes, *arguments):
+        lanes = lanes if isinstance(lanes, (tuple, list)) else (lanes,)
+        if len(lanes) != self._rank:
+            raise TypeError(f"{self.name}: lanes of {self._rank} dimensions, not {len(lanes)}")
+        box = [pair if isinstance(pair, (tuple, list)) else (0, pair) for pair in lanes]
+        low, high = zip(*((operator.index(first), operator.index(last)) for first, last in box))
+        _harray._launch(self._kernel, ctx, low, high, arguments)
+
+    def log(self, ctx):
+        """All that the compiler of a device said when it refused the kernel."""
+        return _harray._kernel_log(self._kernel, ctx)
+
+    def __repr__(self):
+        return f"<harray.Kernel {self.name}>"
+
+
+def kernel(name, parameters, index, body, *, uses=None):
+    """kernel("axpy", "(value, double, a), (in, double, x), (inout, double, y)", "i", "y[i] += a * x[i];"): as HA_KERNEL
+    of C. `uses`: functions (HA_FN) in front of it."""
+    return Kernel(name, parameters, index, body, uses)

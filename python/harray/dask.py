@@ -1,0 +1,157 @@
+"""harray in Dask's workers: the engine moves the memory of arrays, Dask that of other values.
+
+    cluster = LocalCluster(n_workers=2, data=harray.dask.Store, memory_limit="4GiB")
+    client = Client(cluster)
+    client.register_plugin(harray.dask.Memory({"cuda:0": "10GiB", "file": "/scratch/me:500GiB"}))
+"""
+import collections.abc
+import ctypes
+import sys
+import threading
+
+import dask.sizeof
+import dask.tokenize
+import distributed
+import distributed.spill
+from distributed.protocol import dask_deserialize, dask_serialize
+
+from . import _harray
+from ._pickle import restore
+
+
+class Memory(distributed.WorkerPlugin):
+    """Budgets by context, as harray.set_budget takes them; "file": "DIRECTORY:BYTES" or "DIRECTORY" makes a file the
+    next tier of the host. In each worker, once."""
+    name = "harray-memory"
+    idempotent = True
+
+    def __init__(self, budgets):
+        self.budgets = dict(budgets)
+        for where in self.budgets:
+            if not isinstance(where, str):
+                raise TypeError(f"budgets: {where!r} is no name of a context")
+
+    def setup(self, worker):
+        """Called by the worker."""
+        for where, budget in self.budgets.items():
+            if where == "file":
+                directory, _, capacity = budget.rpartition(":")
+                _behind_host(directory or capacity, capacity if directory else None)
+            else:
+                _harray.set_budget(where, budget)
+
+
+def _behind_host(directory, capacity=None):
+    _harray.configure_file(directory, capacity)
+    _harray.set_tier("host", "file:0")
+
+
+def _return_memory():
+    """What was freed goes back to the system, whose account is the one that Dask looks at."""
+    _harray.trim("host", 0)
+    try:
+        ctypes.CDLL(None).malloc_trim(0)
+    except AttributeError:
+        pass # another C library
+
+
+class Store(collections.abc.MutableMapping):
+    """A worker's data. Arrays stay what they are, in a dict; other values are in distributed's own buffer, which brings
+    them to files as ever. `evict` is what a worker calls that has too little memory."""
+
+    def __init__(self, worker_local_directory=None, capacity=None, others=None):
+        self._arrays = {} # by key, what was used longest ago first
+        self._lock = threading.RLock()
+        if others is None and worker_local_directory is not None:
+            others = distributed.spill.SpillBuffer(worker_local_directory, target=sys.maxsize)
+        self._others = {} if others is None else others
+        if worker_local_directory is not None and _harray.host.pressure["tier"] is None:
+            try:
+                _behind_host(worker_local_directory, capacity)
+            except RuntimeError:
+                pass # file:0 is open already, for another store of this process
+
+    def __getitem__(self, key):
+        with self._lock:
+            if key not in self._arrays:
+                return self._others[key]
+            array = self._arrays.pop(key)
+            self._arrays[key] = array # the youngest
+            return array
+
+    def __setitem__(self, key, value):
+        with self._lock:
+            self.pop(key, None)
+            (self._arrays if isinstance(value, _harray.Array) else self._others)[key] = value
+
+    def __delitem__(self, key):
+        with self._lock:
+            del (self._arrays if key in self._arrays else self._others)[key]
+
+    def __contains__(self, key):
+        return key in self._arrays or key in self._others
+
+    def __iter__(self):
+        with self._lock:
+            return iter([*self._arrays, *self._others])
+
+    def __len__(self):
+        return len(self._arrays) + len(self._others)
+
+    # ---- what a worker asks a mapping of which it knows that it can evict
+
+    @property
+    def fast(self):
+        """Is there anything left that could be evicted?"""
+        return [key for key, array in list(self._arrays.items()) if _is_on_host(array)] or getattr(
+            self._others, "fast", [])
+
+    def evict(self):
+        """Brings the host memory of the array that was used longest ago to the next tier, or another value to a file.
+        How many bytes came free; -1 where there is nothing."""
+        with self._lock:
+            arrays = list(self._arrays.values())
+        for array in arrays:
+            if _is_on_host(array):
+                try:
+                    array.defer("host")
+                except (BufferError, RuntimeError, MemoryError):
+                    continue # somebody has it open, or it is a caller's memory: the next one
+                _return_memory()
+                return array.nbytes
+        if getattr(self._others, "fast", None):
+            return self._others.evict()
+        return -1
+
+
+def _is_on_host(array):
+    return "host" in array.residency
+
+
+# ---- on the way between workers ------------------------------------------------------------------
+
+
+@dask_serialize.register(_harray.Array)
+def _serialize(array):
+    """A header and one frame: the elements, without a copy where there are no gaps. The array is open for reading until the
+    frame has gone."""
+    restored, (data, shape, dtype, name) = array.__reduce_ex__(5)
+    assert restored is restore
+    return {"shape": shape, "dtype": dtype, "name": name}, [memoryview(data)]
+
+
+@dask_deserialize.register(_harray.Array)
+def _deserialize(header, frames):
+    """In memory of its own: what was received stays with others, and could not give way."""
+    frame = frames[0] if len(frames) == 1 else b"".join(frames)
+    return restore(frame, tuple(header["shape"]), header["dtype"], header["name"])
+
+
+@dask.sizeof.sizeof.register(_harray.Array)
+def _sizeof(array):
+    return array.nbytes
+
+
+@dask.tokenize.normalize_token.register(_harray.Array)
+def _tokenize(array):
+    return dask.tokenize.normalize_token(array.numpy())

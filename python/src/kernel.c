@@ -1,0 +1,204 @@
+/* Kernels whose text comes from Python: what HA_KERNEL would make of it, described at run time, for the compilers of devices.
+ * There are no loops of C, so it runs where a device has a compiler only. harray._kernels reads the parameters. */
+#include "binding.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A kernel is known by its address to the devices that have compiled it, so it stays. */
+typedef struct {
+    ha_kernel kernel;
+    int count; /* of parameters that are given something */
+    ha_dtype type[HA_MOST_PARAMETERS_];
+    ha_kernel_parameter_ parameter[HA_MOST_PARAMETERS_ + 1];
+} made;
+static const char capsule_name[] = "harray.kernel";
+
+/* What a launch gives for a parameter: a value, the handle of an array, or an array_T_D. */
+typedef union {
+    unsigned char value[16];
+    ha_array *array;
+    int64_t typed[2 + 3 * HA_MOST_RANK];
+} given;
+
+/* Launches ask before whether the device compiles kernels. */
+static void no_loops(const ha_kernel *kernel, const ha_region *box, int apart,
+                     const ha_kernel_slot_ *slot) {
+    (void)kernel, (void)box, (void)apart, (void)slot;
+}
+
+/* (mode, rank, dtype, type, name) */
+static int row_from(PyObject *row, made *m, int i, const char *site) {
+    int mode, rank;
+    PyObject *dtype;
+    const char *type, *name;
+    if (!PyArg_ParseTuple(row, "iiOss", &mode, &rank, &dtype, &type, &name) ||
+        dtype_from(dtype, &m->type[i]))
+        return -1;
+    static const ha_kernel_mode_ modes[] = {HA_KERNEL_VALUE_, HA_KERNEL_CONSTANT_, HA_KERNEL_IN_,
+                                            HA_KERNEL_INOUT_, HA_KERNEL_OUT_};
+    m->parameter[i] = (ha_kernel_parameter_){.mode = modes[mode],
+                                             .rank = rank,
+                                             .bytes = dtype_size(m->type[i]),
+                                             .type = strdup(type),
+                                             .name = strdup(name),
+                                             .site = site};
+    return m->parameter[i].type && m->parameter[i].name ? 0 : (PyErr_NoMemory(), -1);
+}
+
+/* Functions in front of the kernel, as HA_DEVICE_CODE keeps them: their place, and their text. */
+static int add_uses(made *m, int i, const char *uses, const char *site) {
+    const size_t bytes = strlen(site) + strlen(uses) + 2;
+    char *text = malloc(bytes);
+    if (!text) return PyErr_NoMemory(), -1;
+    snprintf(text, bytes, "%s\n%s", site, uses);
+    m->parameter[i] = (ha_kernel_parameter_){
+        .mode = HA_KERNEL_USES_, .type = text, .name = "uses", .site = site};
+    return 0;
+}
+
+/* _kernel(name, rank, indices, text, uses, rows): a capsule. */
+PyObject *make_kernel(PyObject *module, PyObject *args) {
+    (void)module;
+    const char *name, *indices, *text, *uses, *site = here();
+    int rank, status = 0;
+    PyObject *rows;
+    if (!PyArg_ParseTuple(args, "sisszO!", &name, &rank, &indices, &text, &uses, &PyTuple_Type,
+                          &rows))
+        return NULL;
+    made *m = calloc(1, sizeof *m);
+    if (!m) return PyErr_NoMemory();
+    m->count = (int)PyTuple_Size(rows);
+    for (int i = 0; i < m->count && !status; i++)
+        status = row_from(PyTuple_GetItem(rows, i), m, i, site);
+    if (!status && uses) status = add_uses(m, m->count, uses, site);
+    m->kernel = (ha_kernel){.name = strdup(name),
+                            .text = strdup(text),
+                            .indices = strdup(indices),
+                            .site = site,
+                            .rank = rank,
+                            .parameters = m->count + (uses != NULL),
+                            .parameter = m->parameter,
+                            .loops = no_loops};
+    return status ? NULL : PyCapsule_New(m, capsule_name, NULL);
+}
+
+/* ---- launching -------------------------------------------------------------------------------- */
+
+static int refuse(const made *m, int i, const char *why) {
+    PyErr_Format(PyExc_TypeError, "%s: '%s' %s", m->kernel.name, m->parameter[i].name, why);
+    return -1;
+}
+
+static int give_value(const made *m, int i, PyObject *object, given *g) {
+    ha_dvalue value;
+    if (is_array(object)) return refuse(m, i, "is a number, not an array");
+    if (number_to(object, &value)) return PyErr_Clear(), refuse(m, i, "is a number");
+    const ha_status status = ha_dvalue_store(value, m->type[i], g->value);
+    return status ? (raise_with(status, m->parameter[i].name), -1) : 0;
+}
+
+/* An array as a parameter T takes it is all of what has one dimension. */
+static int is_plain(darray x) {
+    return x.rank == 1 && !x.offset && darray_is_contiguous(x, HA_ROW_MAJOR) &&
+           darray_size(x) == (int64_t)ha_array_size(x.array);
+}
+
+static int give_array(const made *m, int i, PyObject *object, given *g) {
+    const ha_kernel_parameter_ *p = &m->parameter[i];
+    char why[160];
+    if (!is_array(object)) return refuse(m, i, "is an array");
+    const darray x = ARRAY(object);
+    snprintf(why, sizeof why, "has elements of %s, not %s", dtype_name(m->type[i]),
+             dtype_name(x.type));
+    if (x.type != m->type[i]) return refuse(m, i, why);
+    snprintf(why, sizeof why, "has %d dimensions, not %d", p->rank, x.rank);
+    if (p->rank && x.rank != p->rank) return refuse(m, i, why);
+    if (p->rank)
+        darray_to_typed_(x, ha_dtype_to_type(x.type), x.type, x.rank, g->typed);
+    else if (is_plain(x))
+        g->array = x.array;
+    else
+        return refuse(m, i, "is a whole array of one dimension; views are for array_T_1");
+    return 0;
+}
+
+static int give_all(const made *m, PyObject *arguments, given *g, const void **address) {
+    if (PyTuple_Size(arguments) != m->count) {
+        PyErr_Format(PyExc_TypeError, "%s takes %d arguments behind the lanes, not %zd",
+                     m->kernel.name, m->count, PyTuple_Size(arguments));
+        return -1;
+    }
+    for (int i = 0; i < m->count; i++) {
+        PyObject *object = PyTuple_GetItem(arguments, i);
+        const int is_value = m->parameter[i].mode == HA_KERNEL_VALUE_;
+        address[i] = &g[i];
+        if (is_value ? give_value(m, i, object, &g[i]) : give_array(m, i, object, &g[i])) return -1;
+    }
+    return 0;
+}
+
+/* The device has to compile it: there are no loops. */
+static int can_run(const made *m, ha_context *context) {
+    char place[300];
+    size_t length;
+    UNLOCKED(length = ha_kernel_place(&m->kernel, context, place, sizeof place));
+    if (!length) return raise_status(HA_OK), 0;
+    if (strstr(place, ": compiled for it")) return 1;
+    PyErr_Format(
+        PyExc_NotImplementedError,
+        "%s: kernels from Python run on devices that compile them, such as opencl:0 and cuda:0; %s",
+        m->kernel.name, place);
+    return 0;
+}
+
+/* Dimensions that the kernel does not have are of one lane. */
+static int box_from(PyObject *low, PyObject *high, ha_region *box) {
+    int64_t first[HA_MOST_RANK] = {0}, last[HA_MOST_RANK] = {0};
+    const int rank = shape_from(low, first);
+    if (rank < 0 || shape_from(high, last) != rank || rank > 3) return -1;
+    *box = ha_box4(0, 1, 0, 1, 0, 1, 0, 1);
+    for (int d = 0; d < rank; d++) box->first[d] = first[d], box->last[d] = last[d];
+    return 0;
+}
+
+/* _launch(kernel, context, low, high, arguments); low and high: tuples of numbers, the box of lanes. */
+PyObject *launch_kernel(PyObject *module, PyObject *args) {
+    (void)module;
+    PyObject *capsule, *where, *low, *high, *arguments;
+    ha_context *context;
+    ha_region box;
+    given g[HA_MOST_PARAMETERS_];
+    const void *address[HA_MOST_PARAMETERS_ + 1] = {NULL};
+    ha_status status = HA_OK;
+    if (!PyArg_ParseTuple(args, "OOOOO!", &capsule, &where, &low, &high, &PyTuple_Type, &arguments))
+        return NULL;
+    const made *m = PyCapsule_GetPointer(capsule, capsule_name);
+    if (!m || context_from(where, &context) || box_from(low, high, &box)) return NULL;
+    if (give_all(m, arguments, g, address)) return NULL;
+    if (!can_run(m, context)) return NULL;
+    const char *site = here();
+    UNLOCKED(HA_FROM(site) status = ha_kernel_launch_(&m->kernel, context, &box, address));
+    if (status) return raise_status(status);
+    Py_RETURN_NONE;
+}
+
+/* _kernel_log(kernel, context): all that the compiler said. */
+PyObject *kernel_log(PyObject *module, PyObject *args) {
+    (void)module;
+    PyObject *capsule, *where;
+    ha_context *context;
+    if (!PyArg_ParseTuple(args, "OO", &capsule, &where) || context_from(where, &context))
+        return NULL;
+    const made *m = PyCapsule_GetPointer(capsule, capsule_name);
+    if (!m) return NULL;
+    const size_t bytes = ha_kernel_log(&m->kernel, context, NULL, 0);
+    char *text = malloc(bytes + 1);
+    if (!text) return PyErr_NoMemory();
+    text[0] = '\0';
+    ha_kernel_log(&m->kernel, context, text, bytes + 1);
+    PyObject *result = PyUnicode_FromString(text);
+    free(text);
+    return result;
+}

@@ -1,0 +1,171 @@
+"""Dask: a store by itself, and on a cluster of two worker processes with less memory than the data."""
+import os
+import pickle
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+distributed = pytest.importorskip("distributed")
+
+import dask.sizeof # pylint: disable=wrong-import-position
+import dask.tokenize # pylint: disable=wrong-import-position
+from distributed.protocol import deserialize, serialize # pylint: disable=wrong-import-position
+
+import harray as ha # pylint: disable=wrong-import-position
+import harray.dask # pylint: disable=wrong-import-position
+
+
+def alone(program, tmp_path):
+    """A program in an interpreter of its own."""
+    file = tmp_path / "program.py"
+    file.write_text("import os, sys, numpy as np, harray as ha, harray.dask\n" + textwrap.dedent(program), encoding="utf-8")
+    done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, timeout=100, check=False,
+                          env={**os.environ, "PYTHONPATH": os.environ.get("PYTHONPATH", "")})
+    assert done.returncode == 0 and done.stdout.endswith("passed\n"), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("make", [lambda: ha.array(np.arange(6.0).reshape(2, 3), name="x"), lambda: ha.zeros((0, 2), "i4"),
+                                  lambda: ha.array(np.arange(12).reshape(3, 4))[::2, ::-1], lambda: ha.full((), 2),
+                                  lambda: ha.array([1.5, 2], "bfloat16"), lambda: ha.array([1j, 2]), lambda: ha.array([1.5], "f2")], ids=range(7))
+def test_serialisation(make):
+    x = make()
+    header, frames = serialize(x, serializers=["dask"])
+    assert header["serializer"] == "dask" and len(frames) == 1
+    for received in (frames, [bytearray(frames[0])], [bytes(frames[0])[:1], bytes(frames[0])[1:]]):
+        y = deserialize(header, received)
+        assert (y.shape, y.dtype, y.name, y.tolist()) == (x.shape, x.dtype, x.name, x.tolist())
+        del y
+    assert dask.sizeof.sizeof(x) == x.nbytes
+
+
+def test_a_frame_is_no_copy():
+    x = ha.array(np.arange(1000.0), name="x")
+    _, frames = serialize(x, serializers=["dask"])
+    assert np.shares_memory(np.frombuffer(frames[0]), np.asarray(x))
+    with pytest.raises(BufferError, match="'x'"):
+        x.write()
+    del frames
+    x.write().close()
+
+
+def test_what_was_received_gives_way(tmp_path):
+    alone(f"""
+        from distributed.protocol import deserialize, serialize
+        store = harray.dask.Store({str(tmp_path)!r}, "64MiB")
+        header, frames = serialize(ha.full(1 << 17, 2.0, name="x"), serializers=["dask"])
+        store["x"] = deserialize(header, [memoryview(bytearray(3) + frames[0])[3:]]) # at an odd address
+        assert store.evict() == 1 << 20 and store["x"].residency == {{"file:0": "dirty"}}
+        assert store["x"].numpy().sum() == 2 << 17
+        print("passed")
+    """, tmp_path)
+
+
+def test_tokens_are_of_values():
+    tokenize = dask.tokenize.tokenize
+    x, y = ha.array([1.0, 2.0]), ha.array([1.0, 2.0], name="other")
+    assert tokenize(x) == tokenize(y) != tokenize(ha.array([1.0, 3.0]))
+    x.write("sim:0").close()
+    assert tokenize(x) == tokenize(y)
+
+
+def test_a_store_is_a_mapping(tmp_path):
+    store = harray.dask.Store(str(tmp_path), "64MiB")
+    x, other = ha.zeros(10, name="x"), np.ones(10)
+    store["a"], store["b"] = x, other
+    assert store["a"] is x and store["b"] is other and len(store) == 2 and set(store) == {"a", "b"} and "a" in store
+    store["a"] = 5 # another kind of value in its place
+    assert store["a"] == 5 and len(store) == 2
+    del store["a"]
+    with pytest.raises(KeyError):
+        store["a"] # pylint: disable=pointless-statement
+    with pytest.raises(KeyError):
+        del store["a"]
+
+
+def test_memory_refuses_what_is_wrong():
+    with pytest.raises(TypeError, match="no name of a context"):
+        harray.dask.Memory({3: "1GiB"})
+    plugin = pickle.loads(pickle.dumps(harray.dask.Memory({"sim:0": "3MiB"})))
+    plugin.setup(None)
+    assert ha.context("sim:0").pressure["budget"] == 3 << 20
+    ha.set_budget("sim:0", 0)
+    with pytest.raises(LookupError):
+        harray.dask.Memory({"gpu:0": "3MiB"}).setup(None)
+
+
+def test_a_store_evicts(tmp_path):
+    alone(f"""
+        store = harray.dask.Store({str(tmp_path / "spill")!r}, "64MiB") if os.mkdir({str(tmp_path / "spill")!r}) is None else None
+        assert not store.fast and store.evict() == -1
+        for i in range(4):
+            store[i] = ha.full((1 << 17,), float(i), name=f"block {{i}}")
+        store["other"] = "a text"
+        store[0] # used again: 1 is the one of longest ago
+        assert store.fast and store.evict() == 1 << 20
+        x = store._arrays[1]
+        assert x.residency == {{"file:0": "dirty"}}, x.residency
+        a = np.asarray(store._arrays[2]) # in use: the next one
+        assert store.evict() == 1 << 20 and "host" in store._arrays[2].residency
+        assert store._arrays[3].residency == {{"file:0": "dirty"}}
+        assert store.evict() == 1 << 20 # 0
+        del a
+        assert store.evict() == 1 << 20
+        assert [store[i].numpy().sum() for i in range(4)] == [i << 17 for i in range(4)]
+        assert len(os.listdir({str(tmp_path / "spill")!r})) <= 1 # of distributed's own buffer
+        print("passed")
+    """, tmp_path)
+
+
+def test_a_cluster_with_less_memory_than_data(tmp_path):
+    alone("""
+        import time, dask
+        from distributed import Client, LocalCluster, wait
+
+        def make(i):
+            return ha.full((1 << 20,), float(i), name=f"chunk {i}") # 8 MiB
+
+        def add(x, y):
+            return ha.ops.add(x, y)
+
+        def double(x):
+            with x.read("sim:0"):
+                pass
+            return ha.ops.multiply(x, 2.0, on="sim:0")
+
+        def total(x):
+            return ha.ops.sum(x)
+
+        def told(dask_worker):
+            store = dask_worker.data
+            where = [tuple(sorted(x.residency)) for x in store._arrays.values()]
+            return (type(store).__name__, os.getpid(), ha.host.pressure["evictions"], ha.context("sim:0").pressure["budget"],
+                    sum("file:0" in w for w in where))
+
+        if __name__ == "__main__":
+            dask.config.set({"distributed.worker.memory.terminate": False})
+            with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, data=harray.dask.Store, dashboard_address=None,
+                              memory_limit="400MiB", local_directory=os.path.dirname(__file__)) as cluster, Client(cluster) as client:
+                client.register_plugin(harray.dask.Memory({"sim:0": "24MiB"}))
+                made = client.map(make, range(80)) # 640 MiB, of two workers with 400 MiB, of which they need half themselves
+                wait(made)
+                doubled = client.map(double, made)
+                sums = client.map(total, doubled)
+                assert client.gather(sums) == [2.0 * i * (1 << 20) for i in range(80)]
+                pairs = client.map(add, made[:8], made[72:]) # from one worker to the other
+                assert client.gather(client.map(total, pairs)) == [float(2 * i + 72) * (1 << 20) for i in range(8)]
+                one = made[3].result()
+                assert isinstance(one, ha.Array) and one.name == "chunk 3" and one.numpy()[5] == 3
+                answers = client.run(told)
+                assert {a[0] for a in answers.values()} == {"Store"} and len({a[1] for a in answers.values()}) == 2
+                assert all(a[3] == 24 << 20 for a in answers.values())
+                assert sum(a[4] for a in answers.values()) > 0, answers # some are in files
+                # A worker is killed: what it had is computed anew.
+                os.kill(next(iter(answers.values()))[1], 9)
+                assert client.gather(client.map(total, made, pure=False)) == [float(i) * (1 << 20) for i in range(80)]
+            left = [f for _, _, files in os.walk(os.path.dirname(__file__)) for f in files if not f.endswith((".py", ".lock", ".pyc"))]
+            assert not left, left
+            print("passed")
+    """, tmp_path)

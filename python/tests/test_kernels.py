@@ -1,0 +1,80 @@
+"""Kernels from Python, on a device of OpenCL; without one what is refused before."""
+import numpy as np
+import pytest
+
+import harray as ha
+
+AXPY = ("axpy", "(value, double, a), (in, double, x), (inout, double, y)", "i", "y[i] += a * x[i];")
+RELAX = ("relax", "(value, float, k), (in, array_float_2, u), (out, array_float_2, w)", "(j, i)", """
+    HA_AT(w, j, i) = HA_AT(u, j, i) + k * (HA_AT(u, j - 1, i) + HA_AT(u, j + 1, i) - 2 * HA_AT(u, j, i));
+""")
+
+
+@pytest.fixture(name="device")
+def find_device():
+    for kind in ("cuda:0", "opencl:0"):
+        try:
+            return ha.context(kind)
+        except (LookupError, RuntimeError):
+            pass
+    return pytest.skip("there is no device that compiles kernels")
+
+
+def test_axpy(device):
+    axpy, x, y = ha.kernel(*AXPY), ha.array(np.arange(1000.0), name="x"), ha.full(1000, 1.0, name="y")
+    axpy(device, 1000, 2, x, y)
+    axpy(device, ((10, 20),), 1.0, x, y)
+    expected = 1 + 2 * np.arange(1000.0)
+    expected[10:20] += np.arange(10, 20)
+    assert np.array_equal(np.asarray(y), expected) and repr(axpy) == "<harray.Kernel axpy>"
+    assert ha.kernel(*AXPY)._kernel is axpy._kernel
+
+
+def test_views(device):
+    a = np.random.default_rng(1).random((20, 30), "f4")
+    u, w = ha.array(a), ha.zeros((20, 30), "f4")
+    ha.kernel(*RELAX)(device, ((1, 19), 30), 0.25, u, w)
+    expected = a[1:-1] + np.float32(0.25) * (a[:-2] + a[2:] - 2 * a[1:-1])
+    np.testing.assert_allclose(np.asarray(w)[1:-1], expected, rtol=1e-6)
+    assert not np.asarray(w)[0].any()
+
+
+def test_functions_in_front(device):
+    square = ha.kernel("square", "(inout, int32_t, x)", "i", "x[i] = squared(x[i]);", uses="HA_FN int squared(int x) { return x * x; }")
+    x = ha.array([1, 2, 3], "i4")
+    square(device, 3, x)
+    assert x.tolist() == [1, 4, 9]
+
+
+def test_a_body_that_does_not_compile(device):
+    wrong = ha.kernel("wrong", "(inout, float, x)", "i", "x[i] = no_such_thing;")
+    with pytest.raises(ha.DeviceError, match="wrong|no_such_thing") as caught:
+        wrong(device, 3, ha.zeros(3, "f4"))
+    assert caught.value.status == "HA_ERR_COMPILE" and "no_such_thing" in wrong.log(device)
+
+
+@pytest.mark.parametrize("where", ["host", "sim:0"])
+def test_where_nothing_compiles(where):
+    with pytest.raises(NotImplementedError, match="axpy.*opencl:0"):
+        ha.kernel(*AXPY)(where, 3, 1.0, ha.zeros(3), ha.zeros(3))
+
+
+@pytest.mark.parametrize("arguments, words", [
+    ((3, 1.0, ha.zeros(3)), "takes 3 arguments"), (((3, 3), 1.0, ha.zeros(3), ha.zeros(3)), "lanes of 1 dimensions"),
+    ((3, ha.zeros(3), ha.zeros(3), ha.zeros(3)), "'a' is a number"), ((3, "a", ha.zeros(3), ha.zeros(3)), "'a' is a number"),
+    ((3, 1.0, np.zeros(3), ha.zeros(3)), "'x' is an array"), ((3, 1.0, ha.zeros(3, "f4"), ha.zeros(3)), "'x' has elements of float64"),
+    ((3, 1.0, ha.zeros(3), ha.zeros(6)[::2]), "'y' is a whole array"), ((2.5, 1.0, ha.zeros(3), ha.zeros(3)), "integer")])
+def test_wrong_arguments(arguments, words):
+    with pytest.raises(TypeError, match=words):
+        ha.kernel(*AXPY)("host", *arguments)
+    with pytest.raises(TypeError, match="'u' has 2 dimensions, not 1"):
+        ha.kernel(*RELAX)("host", (3, 3), 1, ha.zeros(3, "f4"), ha.zeros((3, 3), "f4"))
+
+
+@pytest.mark.parametrize("change, words", [
+    ({0: "a b"}, "no name"), ({1: "(value, float, a)"}, "an array"), ({1: "(look, float, a)"}, "mode"), ({1: "(in, string, a)"}, "type"),
+    ({1: "(value, array_float_2, a)"}, "type"), ({1: "in float a"}, "parameters are"), ({2: "(a, b, c, d)"}, "index"), ({2: "1"}, "index"),
+    ({1: ", ".join(f"(in, float, x{i})" for i in range(12))}, "12 parameters")])
+def test_wrong_kernels(change, words):
+    with pytest.raises(ValueError, match=words):
+        ha.kernel(*(change.get(i, part) for i, part in enumerate(AXPY)))
