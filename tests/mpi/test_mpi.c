@@ -5,7 +5,7 @@
  *   ROUNDS   how much is tried; default: 10 */
 #define _GNU_SOURCE
 #include <stdlib.h>
-static void *sparing_malloc(size_t bytes); /* failures.h */
+static void *sparing_malloc(size_t bytes); /* of failures.h */
 static void *sparing_realloc(void *memory, size_t bytes);
 #define HARRAY_MALLOC sparing_malloc
 #define HARRAY_REALLOC sparing_realloc
@@ -16,7 +16,7 @@ static void *sparing_realloc(void *memory, size_t bytes);
 
 #include "some_messages.h"
 
-#include "failures.h"
+#include "nulls.h"
 
 static void all_cases(int rounds) {
     messages_by_requests(rounds);
@@ -31,6 +31,7 @@ static void all_cases(int rounds) {
     for (int kind = HA_MPI_CORNERS; kind <= HA_MPI_AT_ONCE; kind++) some_halos(kind, rounds);
     halos_by_turns();
     moved_by_halos();
+    nothing_at_all();
     wrong_arguments();
     wrong_fields();
     arrays_in_use();

@@ -90,7 +90,7 @@ HA_IN_ ha_status ha_mpi_check_fields(ha_mpi_halo *halo, const darray *fields) {
         return ha_mpi_fail(HA_ERR_ARGUMENT, &halo->call,
                            "a width of %lld and the kind %d make no sense",
                            (long long)halo->grid.width, halo->grid.kind);
-    memcpy(halo->field, fields, halo->fields * sizeof *fields);
+    if (halo->fields) memcpy(halo->field, fields, halo->fields * sizeof *fields);
     for (size_t i = 0; i < halo->fields && !s; i++) s = ha_mpi_check_field(halo, i);
     for (size_t i = 0; i < halo->fields && !s; i++) ha_mpi_list_array(halo, i);
     return s;
