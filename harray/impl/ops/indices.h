@@ -203,11 +203,12 @@ enum { HA_BEYOND_VECTORS = 4, HA_BEYOND_AHEAD = 4096 };
     static int64_t ha_none_beyond_##U(const U *at, int64_t n, U last) {                            \
         enum { LANES = (int)(16 / sizeof(U)), STEP = LANES * HA_BEYOND_VECTORS };                  \
         ha_indices_##U bits[HA_BEYOND_VECTORS] = {{0}};                                            \
-        const ha_indices_##U greatest = last - (ha_indices_##U){0};                                \
+        ha_indices_##U greatest = {0};                                                             \
         U any = 0;                                                                                 \
+        for (int k = 0; k < LANES; k++) greatest[k] = last;                                        \
         for (int64_t i = 0; i + STEP <= n; i += STEP) {                                            \
             __builtin_prefetch((const void *)((uintptr_t)(at + i) + HA_BEYOND_AHEAD));             \
-            _Pragma("GCC unroll 4") for (int k = 0; k < HA_BEYOND_VECTORS; k++) {                  \
+            HA_UNROLL_ for (int k = 0; k < HA_BEYOND_VECTORS; k++) {                               \
                 ha_indices_##U v;                                                                  \
                 memcpy(&v, at + i + k * LANES, sizeof v);                                          \
                 bits[k] |= v | (greatest - v);                                                     \
