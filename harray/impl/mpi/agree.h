@@ -90,7 +90,7 @@ HA_IN_ ha_status ha_mpi_agree(const ha_mpi_call *call, const ha_mpi_signature *m
                                                                 sizeof *table);
     if (!table) return ha_mpi_fail(HA_ERR_MEMORY, call, "no memory to compare ranks");
     table[0] = *mine;
-    table[0].status = s;
+    table[0].status = (int32_t)s;
     council.mine = table;
     council.all = table + 1;
     ha_status agreed = ha_mpi_hold_council(&council);
