@@ -168,7 +168,7 @@ HA_IN_ ha_status ha_gather_run(const darray *y, const darray *x, const darray *a
     /* Without steps the product of all extents may be too great; an extent of 1 would say that there is but one index. */
     for (int d = 0; d < b.rank; d++)
         if (!b.of[1].stride[d] && b.extent[d] > 2) of_x.numbers[1 + d] = 2;
-    const void *const given[] = {&of_y, &of_x, &of_at};
+    const void *const given[] = {&of_y, &of_x, &of_at, NULL}; /* what it uses */
     ha_region box = {{0}, {0}};
     if (ha_op_by_number(&key))
         box.last[0] = ha_op_elements(&b);
