@@ -9,6 +9,7 @@ static void *noted_malloc(__SIZE_TYPE__ bytes);
 #include "../../harray_kernels.h"
 #include "../support/matrix.h"
 #include "../support/fake_kernels.h"
+#include "../support/share.h"
 
 #include <math.h>
 
@@ -334,7 +335,8 @@ static int is_compiled_for(const ha_kernel *kernel) {
 
 TEST(records_of_a_thousand_leaves) {
     static const char *const in_blocks[] = {"aos", "aosoa(16)", "soa"};
-    const int most = !is_fake(C) ? 3 : 2; /* as soa they have more arguments than it counts */
+    /* As soa they have more arguments than the fake driver counts; NVRTC compiles each for ten seconds. */
+    const int most = !is_fake(C) ? 3 : test_stride() > 1 ? 1 : 2;
     for (int l = 0; l < most; l++) {
         boxes all = boxes_new(20);
         SUCCEEDS(ha_records_layout(all.records, C, in_blocks[l]));
@@ -413,6 +415,7 @@ TEST(two_record_arrays_of_one_view) {
 TEST(two_record_arrays_in_all_pairs_of_layouts) {
     bodies s = bodies_new(N);
     for (int l = 0; l < LAYOUTS * LAYOUTS && !is_fake(C); l++) {
+        if (!is_tried(l / LAYOUTS, l % LAYOUTS)) continue;
         in(C, layouts[l / LAYOUTS]);
         SUCCEEDS(ha_records_layout(s.records, C, layouts[l % LAYOUTS]));
         HA_USING(v, s, H, "overwrite") HA_EACH(sky, v, at) {

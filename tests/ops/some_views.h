@@ -2,6 +2,7 @@
 #ifndef HARRAY_TESTS_OPS_SOME_VIEWS_H
 #define HARRAY_TESTS_OPS_SOME_VIEWS_H
 
+#include "../support/share.h"
 #include "naive.h"
 
 /* ---- on the fake driver: any operation ----------------------------------------------------------- */
@@ -43,10 +44,12 @@ HA_UNUSED static void know_operation(ha_dtype type, int place, int by_number) {
     know_reduction(type, place, by_number, NULL);
 }
 
-/* Compiling takes long: there a few of the operations, others for each type. */
+/* Compiling takes long: there a few of the operations, others for each type, and a third of these where only a
+ * share of all is tried. */
 HA_UNUSED static int is_tried_here(int round, int type, int op) {
     const int compiles = is_fake(C) || !strcmp(ha_context_kind(C), "opencl");
-    return !compiles || getenv("HARRAY_TEST_LONG") || (round == 0 && (op + 3 * type) % 8 == 0);
+    const int each = test_stride() > 1 ? 24 : 8;
+    return !compiles || getenv("HARRAY_TEST_LONG") || (round == 0 && (op + 3 * type) % each == 0);
 }
 
 /* ---- random views -------------------------------------------------------------------------------- */
