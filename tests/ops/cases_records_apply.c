@@ -174,6 +174,40 @@ TEST(goes_by_way_of_the_host_where_values_share_bytes) {
     ha_record_free(whole);
 }
 
+/* Room for one of three arrays at a time: they take turns, and keep their values. */
+TEST(under_pressure) {
+    enum { ARRAYS = 3, LONG = 1 << 15 };
+    if (shares_memory(C) || is_not_for_it()) skip();
+    ha_error error;
+    ha_record *pair = ha_record_parse("x:f32 n:i32", &error);
+    const int64_t n = LONG;
+    ha_records *many[ARRAYS];
+    struct {
+        float x;
+        int32_t n;
+    } one;
+    const uint64_t budget = ha_memory_budget(C);
+    (void)ha_memory_trim(C, 0);
+    assert_int_equal(ha_memory_set_budget(C, LONG * sizeof one * 3 / 2), HA_OK);
+    for (int i = 0; i < ARRAYS; i++) {
+        many[i] = ha_records_new(pair, 1, &n, "aos");
+        assert_int_equal(ha_records_apply_number(many[i], HA_ASSIGN, i, NULL, C), HA_OK);
+    }
+    for (int round = 0; round < 3; round++)
+        for (int i = 0; i < ARRAYS; i++)
+            assert_int_equal(ha_records_apply_number(many[i], HA_ADD, 1, NULL, C), HA_OK);
+    for (int i = 0; i < ARRAYS; i++) {
+        for (int64_t k = 0; k < n; k += 1001) {
+            HA_CHECK(ha_records_get(many[i], &k, &one));
+            assert_true(one.x == (float)(i + 3) && one.n == i + 3);
+        }
+        HA_CHECK(ha_records_free(many[i]));
+    }
+    (void)ha_memory_trim(C, 0);
+    assert_int_equal(ha_memory_set_budget(C, budget), HA_OK);
+    ha_record_free(pair);
+}
+
 static void is_refused(ha_status s, ha_status as, const char *why) {
     const ha_error error = ha_take_error();
     assert_int_equal(s, as);
@@ -228,6 +262,7 @@ int main(void) {
                                        RECORDS(changes_what_is_asked_for_only),
                                        RECORDS(moves_nothing_that_is_there),
                                        RECORDS(goes_by_way_of_the_host_where_values_share_bytes),
+                                       RECORDS(under_pressure),
                                        RECORDS(refuses_and_changes_nothing),
                                        RECORDS(changes_nothing_without_memory)};
     int failed = 0;
