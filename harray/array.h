@@ -143,8 +143,8 @@ HA_API HA_MUST_CHECK ha_status ha_array_purge(ha_array *array); /* size 0, memor
 
 /* Gives back the array's memory at a context, without losing a value: what is valid nowhere else is
  * copied to the memory's next tier first (memory.h; of a device the host), and waited for; what is valid elsewhere, or
- * nowhere, costs nothing. Size, values and version stay; the next access there takes memory again. Without memory there: nothing
- * happens. Any thread may call it.
+ * nowhere, costs nothing. Size, values and version stay; the next access there takes memory again. It counts as an
+ * eviction (ha_memory_pressure, HA_EVENT_EVICT). Without memory there: nothing happens. Any thread may call it.
  *   HA_ERR_CONFLICT  an access is open in that memory, or what has to be copied is open for writing by
  *                    this thread
  *   HA_ERR_STATE     the memory is the caller's; or it has no next tier, as at first the host, or that takes no more,

@@ -125,6 +125,16 @@ typedef enum ha_combine_operation {
 #define ha_where(z, mask, x, y, context)                                                           \
     ha_where_(HA_DARRAY(z), HA_DARRAY(mask), HA_DARRAY(x), HA_DARRAY(y), context, HA_SITE)
 
+/* Of a record array: field = field op number, in all records; or where and in which fields `how`
+ * says, which is that of layout/arithmetic.h ({.paths = "pos+mass", .first = …, .last = …}; NULL: all),
+ * but for `shift`. HA_ASSIGN and HA_ADD to HA_DIVIDE. It computes, and refuses, what
+ * ha_mapped_apply_number does with the records on the host, in whatever layout they have at the
+ * context. A path comes once. On a device that compiles kernels it is one: same bits as these. Where its
+ * queues run functions of the host instead, the call waits for it. What is in layouts of few bits, or in more
+ * blobs than a kernel has arguments for, is changed on the host. */
+#define ha_records_apply_number(records, op, number, how, context)                                 \
+    ha_records_apply_number_(records, op, number, how, context, HA_SITE)
+
 /* x = first, first + step, first + 2 step, …, in the order of the indices of x: the last one
  * innermost. Of all types but bool. */
 #define ha_sequence(x, first, step, context)                                                       \
@@ -198,6 +208,9 @@ HA_API HA_MUST_CHECK ha_status ha_clip_(darray y, darray x, ha_dvalue low, ha_dv
                                         ha_context *context, const char *site);
 HA_API HA_MUST_CHECK ha_status ha_where_(darray z, darray mask, darray x, darray y,
                                          ha_context *context, const char *site);
+HA_API HA_MUST_CHECK ha_status ha_records_apply_number_(ha_records *records, ha_operator op,
+                                                        double number, const ha_applying *how,
+                                                        ha_context *context, const char *site);
 HA_API HA_MUST_CHECK ha_status ha_sequence_(darray x, ha_dvalue first, ha_dvalue step,
                                             ha_context *context, const char *site);
 HA_API HA_MUST_CHECK ha_status ha_random_(darray x, uint64_t seed, ha_context *context,

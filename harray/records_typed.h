@@ -208,7 +208,7 @@ typedef struct ha_records_type_ {
     const char *view; /* its name */
     int rank, kind, flags, order;
     ptrdiff_t lanes;
-    const ha_record *(*record)(void);
+    const ha_record *(*record)(void); /* NULL: it is known at run time only, and no struct of C */
     /* A view on blobs of a mapping; `own`: it has the view's own layout. */
     ha_status (*make)(const ha_mapping *mapping, void *const *blob, int own, void *view,
                       ha_error *error);

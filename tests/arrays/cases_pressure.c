@@ -398,6 +398,31 @@ TEST(events) {
     drop_all_of_budget();
 }
 
+/* An array that is told to give way is counted as one that had to; and where it has nothing, there is nothing to count. */
+TEST(evictions_that_were_asked_for) {
+    seen s = {0};
+    budget_for(1);
+    harray_double x = filled_at(3, C);
+    ha_array_set_name(x.array, "it");
+    ha_set_event_handler(see, &s);
+    SUCCEEDS(ha_array_evict(x.array, C));
+    SUCCEEDS(ha_array_evict(x.array, C));
+    assert_int_equal(s.evicted, 1);
+    assert_int_equal(s.sent, 1);
+    assert_int_equal(s.restored, 0);
+    assert_true(sum_at(x, C) == 3. * N);
+    assert_int_equal(s.restored, 1);
+    SUCCEEDS(ha_array_evict(x.array, C)); /* the host has all of it */
+    assert_int_equal(s.evicted, 2);
+    assert_int_equal(s.sent, 1);
+    ha_set_event_handler(NULL, NULL);
+    const ha_pressure p = ha_memory_pressure(C);
+    assert_int_equal(p.evictions, 2);
+    assert_int_equal(p.evicted, 2 * BYTES);
+    assert_int_equal(p.restored, BYTES);
+    drop_all_of_budget();
+}
+
 static void expect_in_report(void (*report)(FILE *), const char *const *texts, int n) {
     char *text = NULL;
     size_t bytes = 0;
@@ -541,6 +566,7 @@ int main(void) {
         FRESH(prefetch_takes_what_is_free),
         FRESH(what_came_ahead_is_used_first),
         FRESH(events),
+        FRESH(evictions_that_were_asked_for),
         FRESH(report),
         FRESH(at_random),
     };

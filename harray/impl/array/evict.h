@@ -5,10 +5,10 @@
 
 #include "array.h"
 
-/* One try. HA_RETRY_: *only is to be brought elsewhere first; empty: it is on its way to the next tier, or where there
+/* One try, behind others that had values brought away first (sent). HA_RETRY_: *only is to be brought elsewhere first; empty: it is on its way to the next tier, or where there
  * is none anywhere, until *point. HA_ERR_STATE: the array was freed meanwhile, or the memory there is the caller's. */
-HA_IN_ ha_status ha_evict_try(ha_array *a, const ha_context *c, ha_range *only, ha_timepoint *point,
-                              ha_holder *other) {
+HA_IN_ ha_status ha_evict_try(ha_array *a, const ha_context *c, int sent, ha_range *only,
+                              ha_timepoint *point, ha_holder *other) {
     if (ha_busy_begin(a, 0, NULL)) return HA_ERR_STATE;
     ha_incarnation *in = ha_incarnation_find(a, c->memory);
     ha_lock(a);
@@ -24,10 +24,7 @@ HA_IN_ ha_status ha_evict_try(ha_array *a, const ha_context *c, ha_range *only, 
             if (ha_goes_elsewhere(a, in, ha_memory_tier(c->memory), *only, point))
                 *only = (ha_range){0, 0};
         } else {
-            ha_lock(a);
-            in->valid.n = 0;
-            ha_unlock(a);
-            ha_incarnation_drop(a, in);
+            ha_victim_drop(a, in, sent);
         }
     }
     ha_busy_end(a);
@@ -64,11 +61,12 @@ ha_status ha_array_evict_(ha_array *a, ha_context *c, const char *site) {
     ha_holder other = {0};
     ha_range only = {0, 0};
     ha_timepoint point;
+    int sent = 0;
     ha_status s = a ? ha_enter(operation) : ha_fail(HA_ERR_ARGUMENT, operation, "no array");
     if (s) return s;
     if (ha_was_freed(a, operation)) return HA_ERR_STATE;
     c = ha_resolve(c);
-    while ((s = ha_evict_try(a, c, &only, &point, &other)) == HA_RETRY_)
+    for (; (s = ha_evict_try(a, c, sent, &only, &point, &other)) == HA_RETRY_; sent = 1)
         if ((s = ha_evict_wait(a, c, only, point, site))) return s;
     if (s == HA_ERR_CONFLICT)
         return ha_fail(s, operation, "%s: array %s at %s: there is an open access, %s at %s", site,

@@ -426,14 +426,16 @@ HA_IN_ void ha_put_uses(ha_kernel_writer *w) {
     }
 }
 
-/* Structs of HA_RECORD: of what is used by its type, and of views. Each once. */
+/* Structs of HA_RECORD: of what is used by its type, and of views that know theirs. Each once. */
 HA_IN_ void ha_put_records(ha_kernel_writer *w) {
     const ha_record *known[HA_MOST_ARGUMENTS_];
     int n = 0, records = 0;
     for (int i = 0; i < w->arguments; i++) {
         const ha_kernel_parameter_ *p = w->argument[i].parameter;
         const ha_record *r = p->record;
-        if (p->mode == HA_KERNEL_RECORDS_) r = w->variant->mapping[records++]->record;
+        if (p->mode == HA_KERNEL_RECORDS_ && p->records->record)
+            r = w->variant->mapping[records]->record;
+        records += p->mode == HA_KERNEL_RECORDS_;
         int is_known = !r || !r->name;
         for (int j = 0; j < n && !is_known; j++) is_known = !strcmp(r->name, known[j]->name);
         if (is_known) continue;

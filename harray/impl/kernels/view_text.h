@@ -426,6 +426,7 @@ HA_IN_ void ha_put_view(const ha_view_writer *w) {
              (int)blobs, ha_view_name(w, w->of));
     ha_put_cursors(w);
     ha_put_view_fields(w);
+    if (!w->use[w->of]->records->record) return; /* a record without a struct */
     ha_put_whole(w, 0);
     ha_put_whole(w, 1);
 }

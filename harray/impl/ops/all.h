@@ -8,6 +8,7 @@
  *     boxes.h        views of several arrays as the same box of rows
  *     kernels.h      an operation as a kernel, made when it is asked for
  *     elementwise.h  the calls whose result is an array
+ *     records_apply.h  fields of record arrays with a number
  *     reduce.h       those whose result is a number
  *     copies.h       fills, copies and comparisons of views at devices
  *     indices.h      operations by index: whether all indices are within an extent
@@ -45,6 +46,7 @@
 #include "trees.h"
 #include "kernels.h"
 #include "elementwise.h"
+#include "records_apply.h"
 #include "reduce.h"
 #include "copies.h"
 #include "indices.h"

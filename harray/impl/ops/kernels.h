@@ -19,6 +19,7 @@ typedef struct ha_op_kernel {
 HA_STATE_ struct {
     pthread_mutex_t lock; /* to add one; they are found without it */
     ha_op_kernel *bucket[HA_OP_BUCKETS];
+    void (*others_end)(void); /* gives back those over records; NULL: there are none */
 } ha_op_kernels = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Why a call that has just told its error gave nothing; the kept error may be an older one. */
@@ -255,6 +256,7 @@ HA_IN_ void ha_op_kernels_end(void) {
             ha_op_kernels.bucket[i] = k->next;
             HARRAY_FREE(k);
         }
+    if (ha_op_kernels.others_end) ha_op_kernels.others_end();
 }
 
 HA_IN_ const ha_kernel *ha_op_kernel_of(const ha_op_key *key) {

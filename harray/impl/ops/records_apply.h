@@ -1,0 +1,479 @@
+/* ha_records_apply_number: arithmetic with the fields of record arrays. Here it is that of layout/arithmetic.h; where a
+ * device compiles kernels, it is one over the records, made for the fields and the operation when these are first asked
+ * for, and kept until ha_shutdown. */
+#ifndef HARRAY_IMPL_OPS_RECORDS_APPLY_H
+#define HARRAY_IMPL_OPS_RECORDS_APPLY_H
+
+#include "kernels.h"
+#include "../kernels/all.h"
+
+static const char ha_apply_name[] = "ha_records_apply_number";
+
+/* The number, rounded to each of the types that are computed with. */
+typedef enum ha_apply_rounding {
+    HA_ROUNDED_TO_HALF,
+    HA_ROUNDED_TO_BFLOAT16,
+    HA_ROUNDED_TO_FLOAT,
+    HA_NOT_ROUNDED, /* also for integers */
+    HA_APPLY_ROUNDINGS
+} ha_apply_rounding;
+static const char *const ha_apply_variables[] = {"h", "b", "f", "d"};
+
+/* A kernel. What it is found by: the texts behind it. */
+typedef struct ha_apply_made {
+    struct ha_apply_made *next;
+    ha_kernel kernel;
+    ha_records_type_ type;
+    ha_kernel_parameter_ parameter[HA_APPLY_ROUNDINGS + 2];
+    int rounding[HA_APPLY_ROUNDINGS]; /* of each number that it is given */
+    int numbers;
+    const char *what, *body, *record; /* which fields are opened; what is computed; all fields */
+} ha_apply_made;
+
+HA_STATE_ struct {
+    pthread_mutex_t lock;
+    ha_apply_made *first;
+} ha_apply_all_made = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* A call. */
+typedef struct ha_apply_call {
+    ha_records *records;
+    ha_operator operation;
+    double number;
+    const ha_applying *how;
+    ha_context *context;
+    const char *site;
+    const char *what; /* "write pos+mass" */
+    const char
+        *for_kernel; /* and as a kernel opens them, which gives each a value or is not run at all */
+    ha_access_spec *chosen; /* the fields; to be ended */
+    int is_empty;           /* no record is inside of the box */
+    ha_region box;
+} ha_apply_call;
+
+/* What a device lacks: the nearest integer of so many bits, of two equally near ones the even one; 0 of NaN. */
+HA_DEVICE_CODE(
+    ha_nearest_,
+    HA_FN int64_t ha_nearest_integer_(double x, int bits) {
+        const int64_t most = (int64_t)(~(uint64_t)0 >> (65 - bits));
+        const double r = rint(x);
+        const double end = -(double)(-most - 1);
+        if (x != x) return 0;
+        return r >= end ? most : r <= -end ? -most - 1 : (int64_t)r;
+    } HA_FN uint64_t ha_nearest_natural_(double x, int bits) {
+        const uint64_t most = ~(uint64_t)0 >> (64 - bits);
+        const double r = rint(x);
+        const double end = 2 * (double)(most / 2 + 1);
+        if (x != x || r <= 0) return 0;
+        return r >= end ? most : (uint64_t)r;
+    });
+
+/* ---- its text ------------------------------------------------------------------------------------ */
+
+HA_IN_ ha_apply_rounding ha_apply_rounding_of(ha_dtype type) {
+    switch (ha_type_of_part(type)) {
+    case HA_DTYPE_half:
+        return HA_ROUNDED_TO_HALF;
+    case HA_DTYPE_bfloat16:
+        return HA_ROUNDED_TO_BFLOAT16;
+    case HA_DTYPE_float:
+        return HA_ROUNDED_TO_FLOAT;
+    default:
+        return HA_NOT_ROUNDED;
+    }
+}
+
+HA_IN_ int ha_apply_is_integer(ha_dtype type) {
+    return type != HA_DTYPE_bool && !ha_is_floating(ha_type_of_part(type));
+}
+
+/* "x + d"; of an assignment "d". */
+HA_IN_ void ha_apply_put_operation(ha_text *t, ha_operator operation, const char *x,
+                                   const char *number) {
+    static const char *const sign[] = {"", "+", "-", "*", "/"};
+    if (operation == HA_ASSIGN)
+        ha_print(t, "%s", number);
+    else
+        ha_print(t, "%s %s %s", x, sign[operation], number);
+}
+
+/* What becomes of the value x. */
+HA_IN_ void ha_apply_put_value(ha_text *t, ha_operator operation, ha_dtype type) {
+    const char *number = ha_apply_variables[ha_apply_rounding_of(type)];
+    const int bits = 8 * (int)ha_dtype_size(type);
+    if (type == HA_DTYPE_bool) {
+        ha_print(t, "d != 0");
+    } else if (type == HA_DTYPE_half || type == HA_DTYPE_bfloat16) {
+        const char *name = type == HA_DTYPE_half ? "half" : "bfloat16";
+        char x[40];
+        snprintf(x, sizeof x, "ha_%s_to_float(x)", name);
+        ha_print(t, "ha_%s_of_float(", name);
+        ha_apply_put_operation(t, operation, x, number);
+        ha_print(t, ")");
+    } else if (ha_apply_is_integer(type)) {
+        const int has_sign = type <= HA_DTYPE_int64_t;
+        ha_print(t, "(%s)ha_nearest_%s_(", ha_device_word(type), has_sign ? "integer" : "natural");
+        ha_apply_put_operation(t, operation, "(double)x", number);
+        ha_print(t, ", %d)", bits);
+    } else {
+        ha_apply_put_operation(t, operation, "x", number);
+    }
+}
+
+/* Changes the complex number x. */
+HA_IN_ void ha_apply_put_parts(ha_text *t, ha_operator operation, ha_dtype type) {
+    const char *number = ha_apply_variables[ha_apply_rounding_of(type)];
+    ha_print(t, "x.re = ");
+    ha_apply_put_operation(t, operation, "x.re", number);
+    if (operation == HA_ASSIGN) ha_print(t, "; x.im = 0");
+    if (operation >= HA_MULTIPLY) {
+        ha_print(t, "; x.im = ");
+        ha_apply_put_operation(t, operation, "x.im", number);
+    }
+    ha_print(t, "; ");
+}
+
+/* One statement for a leaf, whose subscripts are in brackets behind commas. */
+HA_IN_ void ha_apply_put_leaf(ha_text *t, ha_operator operation, const ha_device_field *f,
+                              const char *subscripts) {
+    const ha_dtype type = f->field->type;
+    const int is_read = operation != HA_ASSIGN, is_complex = ha_is_complex(type);
+    ha_print(t, "{ ");
+    if (is_read)
+        ha_print(t, "%s x = ha_these_%s_get(p, at%s); ", ha_device_word(type), f->name, subscripts);
+    else if (is_complex)
+        ha_print(t, "%s x; ", ha_device_word(type));
+    if (is_complex) ha_apply_put_parts(t, operation, type);
+    ha_print(t, "ha_these_%s_set(p, at%s, ", f->name, subscripts);
+    if (is_complex)
+        ha_print(t, "x");
+    else
+        ha_apply_put_value(t, operation, type);
+    ha_print(t, "); } ");
+}
+
+/* The leaves [first, end) of a field, by their numbers in it: all of them as a loop. */
+HA_IN_ void ha_apply_put_field(ha_text *t, ha_operator operation, const ha_device_field *f,
+                               int64_t first, int64_t end) {
+    char subscripts[40 * HA_MOST_SUBSCRIPTS];
+    ha_text s = ha_text_into(subscripts, sizeof subscripts);
+    if (end - first == f->leaves) {
+        for (int d = 0; d < f->rank; d++)
+            ha_print(t, "for (int e%d = 0; e%d < %lld; e%d++) ", d, d, (long long)f->extent[d], d);
+        subscripts[0] = 0;
+        ha_put_subscripts(&s, f, 0);
+        ha_apply_put_leaf(t, operation, f, subscripts);
+        return;
+    }
+    for (int64_t k = first; k < end; k++) {
+        const ha_leaf leaf = ha_device_leaf(f, k);
+        s = ha_text_into(subscripts, sizeof subscripts);
+        for (int d = 0; d < f->rank; d++) ha_print(&s, ", %lld", (long long)leaf.subscript[d]);
+        ha_apply_put_leaf(t, operation, f, subscripts);
+    }
+}
+
+HA_IN_ int64_t ha_apply_less(int64_t a, int64_t b) { return a < b ? a : b; }
+HA_IN_ int64_t ha_apply_more(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* The kernel's body; used: which of the roundings it needs. */
+HA_IN_ void ha_apply_put_body(ha_text *t, const ha_apply_call *c, const ha_record *record,
+                              int *used, int *integers) {
+    int64_t leaf = 0;
+    ha_print(t, "{ ");
+    for (int64_t i = 0; i < record->fields; i++) {
+        const ha_device_field f = ha_device_field_of(record, i, leaf);
+        for (int32_t k = 0; k < c->chosen->runs; k++) {
+            const int64_t first = ha_apply_more(c->chosen->run[k].leaf, leaf);
+            const int64_t end = ha_apply_less(c->chosen->run[k].end, leaf + f.leaves);
+            if (first >= end) continue;
+            ha_apply_put_field(t, c->operation, &f, first - leaf, end - leaf);
+            used[ha_apply_rounding_of(f.field->type)] = 1;
+            *integers |= ha_apply_is_integer(f.field->type);
+        }
+        leaf += f.leaves;
+    }
+    ha_print(t, "}");
+}
+
+/* What of a record a program depends on. */
+HA_IN_ void ha_apply_put_record(ha_text *t, const ha_record *record) {
+    ha_print(t, "%lld %lld", (long long)record->size, (long long)record->alignment);
+    for (int64_t i = 0; i < record->fields; i++) {
+        const ha_field *f = &record->field[i];
+        ha_print(t, " %s:%d@%lld", f->path, (int)f->type, (long long)f->offset);
+        for (int d = 0; d < HA_MOST_SUBSCRIPTS && f->stride[d]; d++)
+            ha_print(t, "+%lld", (long long)f->stride[d]);
+    }
+}
+
+/* ---- kernels --------------------------------------------------------------------------------------- */
+
+HA_IN_ int ha_apply_has_bits(const ha_mapping *m, const ha_access_spec *chosen) {
+    for (int32_t k = 0; k < chosen->runs; k++)
+        for (int64_t leaf = chosen->run[k].leaf; leaf < chosen->run[k].end; leaf++)
+            if (ha_row_has_bits(m, &m->row[leaf])) return 1;
+    return 0;
+}
+
+/* Kernels need no view of the records here. */
+static ha_status ha_apply_make_view(const ha_mapping *m, void *const *blob, int own, void *view,
+                                    ha_error *error) {
+    (void)m, (void)blob, (void)own, (void)view;
+    return error->status = HA_OK;
+}
+
+HA_IN_ ha_kernel_parameter_ *ha_apply_add_parameter(ha_apply_made *made, ha_kernel_mode_ mode,
+                                                    const char *name, const char *type) {
+    ha_kernel_parameter_ *p = &made->parameter[made->kernel.parameters++];
+    *p = (ha_kernel_parameter_){.mode = mode, .type = type, .name = name, .site = "harray/ops.h:1"};
+    return p;
+}
+
+HA_IN_ void ha_apply_describe(ha_apply_made *made, int rank, const int *used, int integers) {
+    made->type = (ha_records_type_){
+        .view = "ha_these", .rank = rank, .kind = -1, .make = ha_apply_make_view};
+    made->kernel = (ha_kernel){.name = ha_apply_name,
+                               .text = made->body,
+                               .indices = "at",
+                               .site = "harray/ops.h:1",
+                               .rank = rank,
+                               .parameter = made->parameter,
+                               .each = 1};
+    ha_kernel_parameter_ *p = ha_apply_add_parameter(made, HA_KERNEL_RECORDS_, "p", "ha_these");
+    p->records = &made->type;
+    p->what = made->what;
+    for (int i = 0; i < HA_APPLY_ROUNDINGS; i++) {
+        const int is_double = i == HA_NOT_ROUNDED;
+        if (!used[i]) continue;
+        made->rounding[made->numbers++] = i;
+        p = ha_apply_add_parameter(made, HA_KERNEL_VALUE_, ha_apply_variables[i],
+                                   is_double ? "double" : "float");
+        p->bytes = is_double ? sizeof(double) : sizeof(float);
+    }
+    if (integers) ha_apply_add_parameter(made, HA_KERNEL_USES_, "ha_nearest_", ha_uses_ha_nearest_);
+}
+
+HA_IN_ void ha_apply_made_end(void) {
+    while (ha_apply_all_made.first) {
+        ha_apply_made *made = ha_apply_all_made.first;
+        ha_apply_all_made.first = made->next;
+        HARRAY_FREE(made);
+    }
+}
+
+/* A new one, or one like it that is there; NULL: there is no memory. */
+HA_IN_ ha_apply_made *ha_apply_keep(ha_apply_made *fresh) {
+    pthread_mutex_lock(&ha_apply_all_made.lock);
+    ha_apply_made *at = ha_apply_all_made.first;
+    while (at && (at->kernel.rank != fresh->kernel.rank || strcmp(at->body, fresh->body) ||
+                  strcmp(at->what, fresh->what) || strcmp(at->record, fresh->record)))
+        at = at->next;
+    if (!at) {
+        fresh->next = ha_apply_all_made.first;
+        ha_apply_all_made.first = fresh;
+        ha_op_kernels.others_end = ha_apply_made_end;
+        __atomic_store_n(&ha_registry.operations_end, ha_op_kernels_end, __ATOMIC_RELAXED);
+    }
+    pthread_mutex_unlock(&ha_apply_all_made.lock);
+    if (at) HARRAY_FREE(fresh);
+    return at ? at : fresh;
+}
+
+HA_IN_ ha_apply_made *ha_apply_kernel_for(const ha_apply_call *c) {
+    const ha_record *record = ha_records_record(c->records);
+    int used[HA_APPLY_ROUNDINGS] = {0}, integers = 0;
+    ha_text body = ha_text_into(NULL, 0), fields = ha_text_into(NULL, 0);
+    ha_apply_put_body(&body, c, record, used, &integers);
+    ha_apply_put_record(&fields, record);
+    const size_t of_what = strlen(c->for_kernel) + 1;
+    ha_apply_made *made = (ha_apply_made *)HARRAY_MALLOC(sizeof *made + of_what + body.length +
+                                                         fields.length + 2);
+    if (!made) return NULL;
+    memset(made, 0, sizeof *made);
+    char *text = (char *)(made + 1);
+    made->what = text;
+    memcpy(text, c->for_kernel, of_what);
+    text += of_what;
+    made->body = text;
+    ha_text again = ha_text_into(text, body.length + 1);
+    ha_apply_put_body(&again, c, record, used, &integers);
+    text += body.length + 1;
+    made->record = text;
+    again = ha_text_into(text, fields.length + 1);
+    ha_apply_put_record(&again, record);
+    ha_apply_describe(made, ha_records_rank(c->records), used, integers);
+    return ha_apply_keep(made);
+}
+
+HA_IN_ float ha_apply_rounded(double number, int rounding) {
+    if (rounding == HA_ROUNDED_TO_HALF) return ha_half_to_float(ha_half_of_double(number));
+    if (rounding == HA_ROUNDED_TO_BFLOAT16)
+        return ha_bfloat16_to_float(ha_bfloat16_of_double(number));
+    return (float)number;
+}
+
+HA_IN_ ha_status ha_apply_launch(const ha_apply_call *c) {
+    const ha_kernel_use_ use = {c->records, NULL};
+    const void *given[HA_APPLY_ROUNDINGS + 2] = {&use};
+    float rounded[HA_APPLY_ROUNDINGS];
+    const ha_apply_made *made = ha_apply_kernel_for(c);
+    if (!made) return ha_fail(HA_ERR_MEMORY, ha_apply_name, "no memory for its kernel");
+    for (int i = 0; i < made->numbers; i++) {
+        rounded[i] = ha_apply_rounded(c->number, made->rounding[i]);
+        given[1 + i] = made->rounding[i] == HA_NOT_ROUNDED ? (const void *)&c->number : &rounded[i];
+    }
+    return ha_kernel_launch_(&made->kernel, c->context,
+                             c->how->first || c->how->last ? &c->box : NULL, given);
+}
+
+/* ---- by the mapping's own loops -------------------------------------------------------------------- */
+
+typedef struct ha_apply_work_here {
+    const ha_apply_call *call;
+    const ha_records_access *access;
+    ha_status status;
+    ha_error error;
+} ha_apply_work_here;
+
+HA_IN_ void ha_apply_loops(ha_apply_work_here *w, void *const *blob) {
+    const ha_apply_call *c = w->call;
+    const ha_mapped mapped = {w->access->mapping, blob};
+    int64_t first[HA_MAPPING_RANK], last[HA_MAPPING_RANK];
+    ha_applying how = {.paths = c->how->paths, .threads = c->how->threads};
+    for (int d = 0; d < HA_MAPPING_RANK; d++) {
+        first[d] = w->access->box.first[d];
+        last[d] = w->access->box.last[d];
+    }
+    how.first = first;
+    how.last = last;
+    w->status = ha_mapped_apply_number(&mapped, c->operation, c->number, &how, &w->error);
+}
+
+/* On a queue, while its caller waits. */
+static void ha_apply_queued(const ha_queue *queue, void *argument) {
+    ha_apply_work_here *w = *(ha_apply_work_here **)argument;
+    const int32_t blobs = w->access->mapping->blobs;
+    const size_t bytes = (size_t)blobs * sizeof(void *);
+    void **blob = (void **)HARRAY_MALLOC(bytes ? bytes : 1);
+    w->status = HA_ERR_MEMORY;
+    if (!blob) {
+        (void)snprintf(w->error.text, sizeof w->error.text, "there is no memory");
+        return;
+    }
+    for (int32_t b = 0; b < blobs; b++) blob[b] = ha_here_(queue, w->access->blob[b]);
+    ha_apply_loops(w, blob);
+    HARRAY_FREE(blob);
+}
+
+/* Values that are to be replaced are kept until they are: so nothing is lost when there is no memory. */
+HA_IN_ ha_status ha_apply_here(const ha_apply_call *c, ha_context *context) {
+    ha_records_access x = {.records = NULL};
+    ha_apply_work_here w = {.call = c, .access = &x, .status = HA_ERR_LOST}, *work = &w;
+    const int all = !c->how->first && !c->how->last;
+    ha_status s = ha_records_open_(&x, c->records, context, c->what,
+                                   all ? ha_records_rows_(0, HA_END) : c->box, c->site);
+    if (s) return s;
+    if (ha_is_host(context)) {
+        ha_apply_loops(&w, x.blob);
+    } else {
+        s = ha_records_run_(ha_apply_queued, &x, &work, sizeof work, ha_apply_name, c->site);
+        if (!s) ha_drain((ha_timepoint){context, ha_sequence_of(context)});
+    }
+    const ha_status closed = ha_records_close_(&x);
+    if (s || closed) return s ? s : closed;
+    if (!w.status) return HA_OK;
+    return ha_fail(w.status, ha_apply_name, "%s: records %s at %s: %s", c->site,
+                   ha_records_label(c->records).text, context->name,
+                   w.status == HA_ERR_LOST ? "the device has failed" : w.error.text);
+}
+
+/* ---- where ------------------------------------------------------------------------------------------ */
+
+/* Can a device have as many arguments? A pointer to a blob has two. */
+HA_IN_ int ha_apply_has_room(const ha_mapping *m) {
+    const size_t numbers = 3 * (size_t)m->rank + 2 * (size_t)m->blobs + HA_APPLY_ROUNDINGS;
+    return numbers * sizeof(int64_t) <= HA_ARGUMENT_BYTES;
+}
+
+/* What is asked, with no record at all: so that what is wrong is told before anything is opened. *as_kernel: one can do
+ * it in the layout that there is. */
+HA_IN_ ha_status ha_apply_look(ha_apply_call *c, int *as_kernel) {
+    static const int64_t none[HA_MAPPING_RANK];
+    const ha_applying nowhere = {.paths = c->how->paths, .first = none, .last = none};
+    void *const no_blob[1] = {NULL};
+    ha_error error = {0};
+    ha_placement *p;
+    ha_array *a;
+    ha_status s = ha_records_begin_at(c->records, ha_apply_name, &a);
+    if (s) return s;
+    s = ha_placement_get(a, c->context->memory, &p);
+    if (s)
+        snprintf(error.text, sizeof error.text, "there is no memory for a mapping");
+    else {
+        const ha_mapped mapped = {p->mapping, no_blob};
+        s = ha_mapped_apply_number(&mapped, c->operation, c->number, &nowhere, &error);
+    }
+    ha_status told = s ? ha_fail(s, ha_apply_name, "%s: records %s: %s", c->site,
+                                 ha_records_label(c->records).text, error.text)
+                       : ha_access_spec_get(c->records, c->what, 0, ha_apply_name, c->site,
+                                            &c->chosen);
+    if (!told)
+        *as_kernel = ha_apply_has_room(p->mapping) && !ha_apply_has_bits(p->mapping, c->chosen);
+    ha_records_leave(c->records);
+    return told;
+}
+
+/* The indices inside of the extents. */
+HA_IN_ void ha_apply_clip_box(ha_apply_call *c) {
+    const int rank = ha_records_rank(c->records);
+    c->box = ha_box1(0, 1);
+    for (int d = 0; d < rank; d++) {
+        const int64_t extent = ha_records_extent(c->records, d);
+        const int64_t first = c->how->first ? ha_apply_more(c->how->first[d], 0) : 0;
+        const int64_t last = c->how->last ? ha_apply_less(c->how->last[d], extent) : extent;
+        c->box.first[d] = (ptrdiff_t)first;
+        c->box.last[d] = (ptrdiff_t)last;
+        c->is_empty |= first >= last;
+    }
+}
+
+HA_IN_ ha_status ha_apply_choose(ha_apply_call *c) {
+    int as_kernel = 0;
+    ha_status s = ha_apply_look(c, &as_kernel);
+    if (s) return s;
+    ha_apply_clip_box(c);
+    if (c->is_empty) return HA_OK;
+    if (ha_is_host(c->context)) return ha_apply_here(c, c->context);
+    const ha_kernel_way way = ha_way_of(c->context);
+    if (way == HA_WAY_UNKNOWN)
+        return ha_fail(HA_ERR_MEMORY, ha_apply_name, "%s: no memory", c->site);
+    if (way == HA_WAY_COMPILED && as_kernel) return ha_apply_launch(c);
+    return ha_apply_here(c, way == HA_WAY_FUNCTION ? c->context : ha_host());
+}
+
+ha_status ha_records_apply_number_(ha_records *records, ha_operator op, double number,
+                                   const ha_applying *how, ha_context *context, const char *site) {
+    static const ha_applying everything;
+    ha_status s = ha_records_enter(records, ha_apply_name, site);
+    if (s) return s;
+    ha_apply_call c = {.records = records,
+                       .operation = op,
+                       .number = number,
+                       .how = how ? how : &everything,
+                       .context = ha_resolve(context),
+                       .site = ha_from(site)};
+    const char *paths = c.how->paths ? c.how->paths : "";
+    const size_t bytes = sizeof "overwrite " + strlen(paths);
+    char *what = (char *)HARRAY_MALLOC(bytes);
+    if (!what) return ha_fail(HA_ERR_MEMORY, ha_apply_name, "%s: no memory", c.site);
+    snprintf(what, bytes, "overwrite %s", paths);
+    c.what = what + strlen("over");
+    c.for_kernel = op == HA_ASSIGN ? what : c.what;
+    HA_FROM(c.site) s = ha_apply_choose(&c);
+    ha_access_spec_end(c.chosen);
+    HARRAY_FREE(what);
+    return s;
+}
+
+#endif

@@ -1,0 +1,271 @@
+/* Fields of record arrays with a number, on every context and in many layouts, against the same arithmetic with an array of
+ * structs here. */
+#include "sparing.h"
+
+static const char fields[] =
+    "a:f32 b:f64 h:f16 s:bf16 z.x:c64 z.y:c128 i8:i8 i16:i16 i32:i32 i64:i64 u8:u8 "
+    "u16:u16 u32:u32 u64:u64 m[2].e[3]:f32 flag:bool";
+static const char numbers_only[] = "a+b+h+s+z+i8+i16+i32+i64+u8+u16+u32+u64+m";
+static const char *const layouts[] = {"aos",           "aos(packed)",
+                                      "soa",           "soa(single,aligned)",
+                                      "aosoa(8)",      "soa(fields)",
+                                      "soa@col",       "split(separate; a+m: soa, aos)",
+                                      "byteswap(aos)", "changetype(f32:f64; soa)",
+                                      "bytesplit(soa)"};
+enum { LAYOUTS = sizeof layouts / sizeof *layouts, N = 7, M = 9, MOST_BYTES = 1 << 16 };
+
+static ha_record *record;
+static const int64_t extent[2] = {N, M};
+static ha_records *r;
+static ha_mapping *known; /* of what is expected: an array of structs */
+static char expected[MOST_BYTES];
+static void *known_blob[1] = {expected};
+static ha_mapped model;
+
+static int begin_records(void **state) {
+    ha_error error;
+    begin_case(state);
+    record = ha_record_parse(fields, &error);
+    known = record ? ha_mapping_parse(record, "aos", 2, extent, &error) : NULL;
+    if (!known || known->blob[0].bytes > MOST_BYTES) return -1;
+    model = (ha_mapped){known, known_blob};
+    r = ha_records_new(record, 2, extent, NULL);
+    return r ? 0 : -1;
+}
+
+static int end_records(void **state) {
+    HA_CHECK(ha_records_free(r));
+    ha_mapping_free(known);
+    ha_record_free(record);
+    return end_case(state);
+}
+#define RECORDS(name) cmocka_unit_test_setup_teardown(name, begin_records, end_records)
+
+/* Values of all kinds: the least, the greatest, halves, what rounds up. */
+static void fill_records(void) {
+    static const double some[] = {0,   1,     -1,    2.5, 3.5, 100, -128,
+                                  127, 32767, 65535, 1e9, -7,  0.1, 1e18};
+    memset(expected, 0, sizeof expected);
+    int64_t index[2], k = 0;
+    for (int64_t leaf = 0; leaf < known->rows; leaf++)
+        for (index[0] = 0; index[0] < N; index[0]++)
+            for (index[1] = 0; index[1] < M; index[1]++, k++) {
+                ha_mapped one = model;
+                const ha_applying here = {.first = index,
+                                          .last = (const int64_t[]){index[0] + 1, index[1] + 1}};
+                char name[100], path[104];
+                ha_error error;
+                (void)ha_record_leaf_name(record, leaf, name, sizeof name);
+                snprintf(path, sizeof path, "%s", name);
+                ha_applying how = here;
+                how.paths = path;
+                if (ha_mapped_apply_number(&one, HA_ASSIGN, some[k * 7 % 14], &how, &error)) fail();
+            }
+    for (index[0] = 0; index[0] < N; index[0]++)
+        for (index[1] = 0; index[1] < M; index[1]++)
+            HA_CHECK(ha_records_set(
+                r, index, expected + ha_mapping_offset(known, 0, index) - known->row[0].base));
+}
+
+static int is_number(int64_t leaf, const char *value) {
+    ha_leaf l;
+    HA_CHECK(ha_record_leaf(record, leaf, &l));
+    float f = 0;
+    if (l.type == HA_DTYPE_half) f = ha_half_to_float(*(const ha_half *)(const void *)value);
+    if (l.type == HA_DTYPE_bfloat16)
+        f = ha_bfloat16_to_float(*(const ha_bfloat16 *)(const void *)value);
+    return f == f;
+}
+
+/* Every leaf of every record, by its bits; NaN is as good as another NaN. */
+static void is_expected(void) {
+    int64_t index[2];
+    ha_records_access x = {.records = NULL};
+    assert_int_equal(ha_records_open(&x, r, H, "read", 0, HA_END), HA_OK);
+    const ha_mapped here = {x.mapping, x.blob};
+    for (int64_t leaf = 0; leaf < known->rows; leaf++)
+        for (index[0] = 0; index[0] < N; index[0]++)
+            for (index[1] = 0; index[1] < M; index[1]++) {
+                _Alignas(16) char got[16] = {0}, wanted[16] = {0};
+                ha_mapped_get(&here, leaf, index, got);
+                ha_mapped_get(&model, leaf, index, wanted);
+                if (is_number(leaf, wanted)) assert_memory_equal(got, wanted, sizeof got);
+            }
+    HA_CHECK(ha_records_close(&x));
+}
+
+static void apply(ha_operator op, double number, const ha_applying *how) {
+    ha_error error;
+    assert_int_equal(ha_mapped_apply_number(&model, op, number, how, &error), HA_OK);
+    assert_int_equal(ha_records_apply_number(r, op, number, how, C), HA_OK);
+}
+
+/* The fake driver does not know kernels that are made while it runs; and a device may round in another way. */
+static int is_not_for_it(void) {
+    (void)run_known_kernel;
+    return is_fake(C) || !ha_context_is_exact(C);
+}
+
+TEST(computes_what_the_host_does_in_every_layout) {
+    static const double some[] = {0.5, 2, 3, -1.25, 1e-3};
+    if (is_not_for_it()) skip();
+    for (int l = 0; l < LAYOUTS; l++) {
+        assert_int_equal(ha_records_layout(r, C, layouts[l]), HA_OK);
+        fill_records();
+        for (int op = HA_ADD; op <= HA_DIVIDE; op++) {
+            apply((ha_operator)op, some[(l + op) % 5], &(ha_applying){.paths = numbers_only});
+            is_expected();
+        }
+        apply(HA_ASSIGN, 2.5, NULL);
+        is_expected();
+    }
+}
+
+TEST(changes_what_is_asked_for_only) {
+    const int64_t first[] = {2, -5}, last[] = {5, 4};
+    if (is_not_for_it()) skip();
+    for (int l = 0; l < LAYOUTS; l++) {
+        assert_int_equal(ha_records_layout(r, C, layouts[l]), HA_OK);
+        fill_records();
+        apply(HA_MULTIPLY, 3, &(ha_applying){.paths = "z.x + i16", .first = first, .last = last});
+        apply(HA_ADD, 1, &(ha_applying){.paths = "m[1]+m[0].e[2]", .first = first});
+        apply(HA_ASSIGN, 7, &(ha_applying){.paths = "flag+u8", .last = last});
+        apply(HA_ASSIGN, 7, &(ha_applying){.paths = "a", .first = last, .last = first});
+        is_expected();
+    }
+}
+
+/* The values of a device stay there. */
+TEST(moves_nothing_that_is_there) {
+    if (shares_memory(C) || is_not_for_it()) skip();
+    if (ha_way_of(C) == HA_WAY_HOST) skip();
+    assert_int_equal(ha_records_layout(r, C, "soa"), HA_OK);
+    fill_records();
+    HA_CHECK(ha_records_prefetch(r, C, NULL, 0, HA_END));
+    const uint64_t moved = ha_records_statistics(r).transfers;
+    apply(HA_ADD, 1, &(ha_applying){.paths = "a+i32"});
+    apply(HA_ASSIGN, 3, &(ha_applying){.paths = "b"});
+    assert_int_equal(ha_records_statistics(r).transfers, moved);
+    assert_true(ha_records_valid(r, C, "a+i32+b", 0, HA_END));
+    assert_false(ha_records_valid(r, H, "a", 0, HA_END));
+    is_expected();
+}
+
+TEST(goes_by_way_of_the_host_where_values_share_bytes) {
+    ha_error error;
+    ha_record *whole = ha_record_parse("x:i32 y:u8", &error);
+    const int64_t n = 30;
+    ha_records *bits = ha_records_new(whole, 1, &n, NULL);
+    struct {
+        int32_t x;
+        uint8_t y;
+    } one = {5, 9};
+    assert_non_null(bits);
+    assert_int_equal(ha_records_layout(bits, C, "bitint(12; soa)"), HA_OK);
+    for (int64_t i = 0; i < n; i++) HA_CHECK(ha_records_set(bits, &i, &one));
+    HA_CHECK(ha_records_prefetch(bits, C, NULL, 0, HA_END));
+    assert_int_equal(ha_records_apply_number(bits, HA_ADD, 3, NULL, C), HA_OK);
+    for (int64_t i = 0; i < n; i++) {
+        HA_CHECK(ha_records_get(bits, &i, &one));
+        assert_int_equal(one.x, 8);
+        assert_int_equal(one.y, 12);
+    }
+    HA_CHECK(ha_records_free(bits));
+    ha_record_free(whole);
+}
+
+/* Room for one of three arrays at a time: they take turns, and keep their values. */
+TEST(under_pressure) {
+    enum { ARRAYS = 3, LONG = 1 << 15 };
+    if (shares_memory(C) || is_not_for_it()) skip();
+    ha_error error;
+    ha_record *pair = ha_record_parse("x:f32 n:i32", &error);
+    const int64_t n = LONG;
+    ha_records *many[ARRAYS];
+    struct {
+        float x;
+        int32_t n;
+    } one;
+    const uint64_t budget = ha_memory_budget(C);
+    (void)ha_memory_trim(C, 0);
+    assert_int_equal(ha_memory_set_budget(C, LONG * sizeof one * 3 / 2), HA_OK);
+    for (int i = 0; i < ARRAYS; i++) {
+        many[i] = ha_records_new(pair, 1, &n, "aos");
+        assert_int_equal(ha_records_apply_number(many[i], HA_ASSIGN, i, NULL, C), HA_OK);
+    }
+    for (int round = 0; round < 3; round++)
+        for (int i = 0; i < ARRAYS; i++)
+            assert_int_equal(ha_records_apply_number(many[i], HA_ADD, 1, NULL, C), HA_OK);
+    for (int i = 0; i < ARRAYS; i++) {
+        for (int64_t k = 0; k < n; k += 1001) {
+            HA_CHECK(ha_records_get(many[i], &k, &one));
+            assert_true(one.x == (float)(i + 3) && one.n == i + 3);
+        }
+        HA_CHECK(ha_records_free(many[i]));
+    }
+    (void)ha_memory_trim(C, 0);
+    assert_int_equal(ha_memory_set_budget(C, budget), HA_OK);
+    ha_record_free(pair);
+}
+
+static void is_refused(ha_status s, ha_status as, const char *why) {
+    const ha_error error = ha_take_error();
+    assert_int_equal(s, as);
+    if (!strstr(error.text, why)) fail_msg("%s", error.text);
+}
+
+TEST(refuses_and_changes_nothing) {
+    if (is_fake(C)) skip();
+    fill_records();
+    const uint64_t version = ha_records_version(r);
+#define REFUSES(as, why, op, number, ...)                                                          \
+    is_refused(ha_records_apply_number(r, op, number, &(ha_applying){__VA_ARGS__}, C), as, why)
+    REFUSES(HA_ERR_ARGUMENT, "a bool can be assigned only", HA_ADD, 1, .paths = NULL);
+    REFUSES(HA_ERR_ARGUMENT, "cannot be divided by 0", HA_DIVIDE, 0, .paths = "a+u32");
+    REFUSES(HA_ERR_ARGUMENT, "no field \"w\"", HA_ADD, 1, .paths = "a+w");
+    REFUSES(HA_ERR_ARGUMENT, "come twice", HA_ADD, 1, .paths = "z+z.x");
+    REFUSES(HA_ERR_ARGUMENT, "no operation 9", (ha_operator)9, 1, .paths = "a");
+    is_refused(ha_records_apply_number(NULL, HA_ADD, 1, NULL, C), HA_ERR_ARGUMENT, "no records");
+    ha_records_access x = {.records = NULL};
+    HA_CHECK(ha_records_open(&x, r, H, "write a", 0, HA_END));
+    const ha_status held = ha_records_apply_number(r, HA_ADD, 1, &(ha_applying){.paths = "a"}, C);
+    HA_CHECK(ha_records_close(&x));
+    is_refused(held, HA_ERR_CONFLICT, "a");
+    assert_int_equal(ha_records_version(r), version + 1); /* that of the access */
+    is_expected();
+}
+
+/* Each allocation of a call fails in turn: then nothing has changed. */
+TEST(changes_nothing_without_memory) {
+    if (is_not_for_it()) skip();
+    assert_int_equal(ha_records_layout(r, C, "aosoa(8)"), HA_OK);
+    fill_records();
+    for (int op = HA_ASSIGN; op <= HA_ADD; op++) {
+        const ha_applying how = {.paths = "a+m+u16"};
+        ha_status s = HA_ERR_MEMORY;
+        for (int n = 0; s; n++) {
+            until_failure = n;
+            s = ha_records_apply_number(r, (ha_operator)op, 2, &how, C);
+            until_failure = -1;
+            const ha_error error = ha_take_error();
+            if (s && (!error.status || n > 10000))
+                fail_msg("%d: %d, told %d: %s", n, s, error.status, error.text);
+            if (s) is_expected();
+        }
+        HA_CHECK(ha_mapped_apply_number(&model, (ha_operator)op, 2, &how, NULL));
+        is_expected();
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {RECORDS(computes_what_the_host_does_in_every_layout),
+                                       RECORDS(changes_what_is_asked_for_only),
+                                       RECORDS(moves_nothing_that_is_there),
+                                       RECORDS(goes_by_way_of_the_host_where_values_share_bytes),
+                                       RECORDS(under_pressure),
+                                       RECORDS(refuses_and_changes_nothing),
+                                       RECORDS(changes_nothing_without_memory)};
+    int failed = 0;
+    RUN_ON_MATRIX(failed, tests);
+    return failed;
+}
