@@ -7,29 +7,16 @@
 
 /* ---- MPI -------------------------------------------------------------------------------------- */
 
-static int mpi_fails;
-
-int MPI_Send(const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-    return mpi_fails ? MPI_ERR_OTHER : PMPI_Send(data, n, type, to, tag, comm);
-}
-
-int MPI_Isend(const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm,
-              MPI_Request *request) {
-    return mpi_fails ? MPI_ERR_OTHER : PMPI_Isend(data, n, type, to, tag, comm, request);
-}
-
-int MPI_Allreduce(const void *from, void *to, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-    return mpi_fails ? MPI_ERR_OTHER : PMPI_Allreduce(from, to, n, type, op, comm);
-}
-
 static void mpi_that_fails(void) {
     array_double_1 x = array_double_1_zeros(HA_DIM(3), ha_host());
     ha_mpi_request request = {NULL};
-    mpi_fails = 1;
+    mpi_arm(0);
     FAILS(HA_ERR_BACKEND, "sending failed", ha_mpi_send(x, me, 1, WORLD));
+    mpi_arm(0);
     FAILS(HA_ERR_BACKEND, "sending failed", ha_mpi_isend(&request, x, me, 1, WORLD));
+    mpi_arm(0);
     FAILS(HA_ERR_BACKEND, "failed", ha_mpi_allreduce(x, MPI_SUM, MPI_COMM_SELF));
-    mpi_fails = 0;
+    mpi_arm(-1);
     IS_TRUE(!request.message);
     HA_OVERWRITING_ALL(v, x, ha_host())
     v.data[0] = v.data[1] = v.data[2] = 1; /* it is not locked */

@@ -10,6 +10,8 @@ typedef struct ha_mpi_message_ {
     int sends, peer, tag;
     MPI_Request request;
     ha_mpi_count count;
+    ha_array
+        *kept; /* of a view that is opened when it has arrived: the request is one more owner */
     /* with HARRAY_MPI_CHECK: */
     char *whole; /* signature and elements, as they are sent, or as they have arrived */
     size_t arrived;
@@ -29,6 +31,7 @@ HA_IN_ ha_status ha_mpi_message_of(ha_mpi_message *m, const ha_mpi_call *call,
     m->tag = tag;
     m->request = MPI_REQUEST_NULL;
     m->count = (ha_mpi_count){.type = MPI_BYTE};
+    m->kept = NULL;
     m->whole = NULL;
     m->arrived = 0;
     m->trouble = 0;
@@ -93,6 +96,8 @@ HA_IN_ ha_status ha_mpi_end(ha_mpi_message *m, ha_status s) {
     if (!s && !ha_mpi_is_none(m)) ha_mpi_count_message(m);
     HARRAY_FREE(m->whole);
     m->whole = NULL;
+    if (m->kept) HA_IGNORE(ha_array_free(m->kept));
+    m->kept = NULL;
     return s ? s : closed;
 }
 

@@ -68,6 +68,7 @@ HA_IN_ ha_status ha_mpi_start(ha_mpi_request *request, const ha_mpi_call *call,
     if (!m) return ha_mpi_fail(HA_ERR_MEMORY, call, "no memory for a request");
     ha_status s = ha_mpi_message_of(m, call, part, sends, peer, tag);
     if (!s) {
+        if (!sends && m->side.buffer.array) m->kept = ha_array_retain(part->view.array);
         s = ha_mpi_begin_any(m);
         if (s) HA_IGNORE(ha_mpi_end(m, s));
     }
