@@ -6,11 +6,11 @@
 #include "halos.h"
 
 /* The transfers of a call site so far. */
-static uint64_t transfers_of(const char *site) {
+static uint64_t transfers_of(const char *of) {
     static ha_site_statistics all[2000];
     const size_t n = ha_sites(all, 2000);
     for (size_t i = 0; i < n && i < 2000; i++)
-        if (!strcmp(all[i].site, site)) return all[i].transfers;
+        if (!strcmp(all[i].site, of)) return all[i].transfers;
     return 0;
 }
 
@@ -31,6 +31,10 @@ typedef struct moved_case {
     int is_traced; /* it does in the trace, as copies on a device do, too */
 } moved_case;
 
+/* The site of a call, which all macros of one line have. */
+static const char *site;
+#define FROM_HERE(call) (site = HA_SITE, (call))
+
 static moved_case moved_by(darray out, darray in) {
     const int right = (me + 1) % ranks, left = (me + ranks - 1) % ranks;
     const ha_mpi_traffic before = ha_mpi_traffic_so_far();
@@ -41,10 +45,7 @@ static moved_case moved_by(darray out, darray in) {
     IS_TRUE(made >= 0);
     SUCCEEDS(ha_trace_begin(path));
     SUCCEEDS(ha_mpi_irecv(&r[0], in, left, 1, WORLD));
-    /* one line is one site. clang-format off */
-    const char *site = HA_SITE;
-    SUCCEEDS(ha_mpi_isend(&r[1], out, right, 1, WORLD));
-    /* clang-format on */
+    SUCCEEDS(FROM_HERE(ha_mpi_isend(&r[1], out, right, 1, WORLD)));
     SUCCEEDS(ha_mpi_wait_all(r, 2));
     SUCCEEDS(darray_prefetch(in, places[1]));
     SUCCEEDS(ha_context_finish(places[1]));
