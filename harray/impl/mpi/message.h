@@ -22,9 +22,10 @@ typedef struct ha_mpi_message_ {
 /* Whether it goes to or comes from nobody. */
 HA_IN_ int ha_mpi_is_none(const ha_mpi_message *m) { return m->peer == MPI_PROC_NULL; }
 
-/* On failure nothing is open, and there is nothing to end. */
+/* is_brief: as of a side. On failure nothing is open, and there is nothing to end. */
 HA_IN_ ha_status ha_mpi_message_of(ha_mpi_message *m, const ha_mpi_call *call,
-                                   const ha_mpi_part *part, int sends, int peer, int tag) {
+                                   const ha_mpi_part *part, int sends, int peer, int tag,
+                                   int is_brief) {
     m->call = *call;
     m->sends = sends;
     m->peer = peer;
@@ -40,6 +41,7 @@ HA_IN_ ha_status ha_mpi_message_of(ha_mpi_message *m, const ha_mpi_call *call,
     if (!s) s = ha_mpi_check_rank(call, peer, !sends);
     if (!s) s = ha_mpi_check_tag(call, tag, !sends);
     if (!s) s = ha_mpi_side_of(&m->side, part, sends ? HA_READ : HA_OVERWRITE, call);
+    m->side.is_brief = is_brief;
     if (!s && !ha_mpi_is_none(m)) s = ha_mpi_side_open(&m->side, call);
     return s;
 }

@@ -20,8 +20,10 @@ typedef struct ha_mpi_side {
     ha_context *memory;  /* whose memory MPI gets; NULL: the host's */
     darray buffer;       /* its array is NULL: there is none */
     char *bytes;         /* of fields */
-    ha_token token;      /* of the view or of the buffer */
-    char *data;          /* NULL without elements */
+    int is_brief;     /* the call ends it, and opens nothing else meanwhile: no token is needed */
+    ha_access access; /* of the view or of the buffer, if it is brief */
+    ha_token token;   /* else */
+    char *data;       /* NULL without elements */
 } ha_mpi_side;
 
 /* ---- what it is -------------------------------------------------------------------------------- */
@@ -94,11 +96,16 @@ HA_IN_ ha_status ha_mpi_side_hold(ha_mpi_side *side, const darray *x, unsigned h
     ha_access v; /* without a span */
     const uint64_t before = ha_mpi_bytes_of(x);
     memset(&v, 0, sizeof v);
-    ha_status s = ha_open_view(&v, *x, side->memory ? side->memory : ha_host(), how);
+    ha_status s = ha_open_darray(&v, x, side->memory ? side->memory : ha_host(), how, "ha_open",
+                                 HA_SITE); /* what it covers has been checked */
     if (s) return s;
     if (side->memory) s = ha_wait(&v);
     HA_MPI_MOVED_(staged_bytes, ha_mpi_bytes_of(x) - before);
     side->data = (char *)v.data;
+    if (!s && side->is_brief) {
+        side->access = v;
+        return HA_OK;
+    }
     if (!s) s = ha_detach(&side->token, &v);
     if (s) HA_IGNORE(ha_close(&v));
     return s;
@@ -168,7 +175,9 @@ HA_IN_ ha_status ha_mpi_side_scatter(ha_mpi_side *side, const ha_mpi_call *call)
 
 /* good: the elements are to be the view's, if it is written. */
 HA_IN_ ha_status ha_mpi_side_close(ha_mpi_side *side, int good, const ha_mpi_call *call) {
-    ha_status s = side->token.array ? ha_token_finish(&side->token) : HA_OK;
+    ha_status s = HA_OK;
+    if (side->access.array) s = ha_close(&side->access);
+    if (side->token.array) s = ha_token_finish(&side->token);
     if (!s && good && side->how != HA_READ) {
         if (side->bytes) s = ha_mpi_side_scatter(side, call);
         if (side->buffer.array) s = ha_mpi_side_unpack(side);
