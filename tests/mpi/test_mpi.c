@@ -41,6 +41,8 @@ static void all_cases(int rounds) {
     halos_that_do_not_fit();
     a_rank_that_fails();
     mpi_that_fails();
+    if (!is_checked) collectives_without_mpi();
+    for (int p = 0; p < 2; p++) halos_without_mpi(places[p]);
     messages_without_memory(rounds / 2);
     collectives_without_memory(2);
     for (int kind = HA_MPI_CORNERS; kind <= HA_MPI_FACES; kind++) {
