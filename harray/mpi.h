@@ -11,9 +11,11 @@
  * strides, another order or another layout, or may be a program that gives the same elements to MPI by itself. On both
  * sides the types have to be the same, and the numbers of elements.
  *
- * MPI gets memory of the host only. A view whose elements lie there without gaps, in this order, is given to MPI in
- * place: its values are brought to the host if they are not there. Any other is packed into a buffer, by
- * darray_copy: on the device where it is valid, if that can do it by one command; then only the buffer is moved.
+ * MPI gets memory of the host, or of a device of which it is known to take pointers (ha_mpi_describe). A view whose
+ * elements lie without gaps, in this order, is given to MPI in place: where its values are, or on the host, to which they
+ * are brought if MPI does not take them where they are. Any other is packed into a buffer, by darray_copy: on the device
+ * where it is valid, if that can do it by one command; then only the buffer is moved, or MPI gets it on the device.
+ * Before MPI gets memory of a device, that has done what was enqueued for these elements.
  * Where to pack and unpack: in HA_ON(context) { … } at that context, else where the values are. What is moved is
  * counted and traced at the line of the call, as all transfers are (instruments.h), and ha_mpi_traffic_so_far says
  * what was packed and staged.
@@ -71,7 +73,7 @@ typedef struct ha_mpi_request {
     ha_mpi_isend_(request, HA_MPI_PART_(x), to, tag, comm, HA_SITE)
 
 /* As MPI_Irecv. A view that is received in place is open for overwriting until it has been waited for; any other one
- * is opened when it is waited for. */
+ * is opened when it is waited for, and may be freed before (records may not). */
 #define ha_mpi_irecv(request, x, from, tag, comm)                                                  \
     ha_mpi_irecv_(request, HA_MPI_TARGET_(x), from, tag, comm, HA_SITE)
 
@@ -164,7 +166,7 @@ enum ha_mpi_halo_kind {
 /* Collective: all ranks of `cart` get a plan, or none does, and NULL. HA_ERR_ARGUMENT, with a text that names the
  * rank: it is no communicator of MPI_Cart_create; a field has fewer dimensions, repeats elements, or has fewer
  * interior cells than `width` in one of them; fields of neighbours differ in type or number, or their faces in extents;
- * HA_ERR_MEMORY. The plan is one more owner of the fields. */
+ * HA_ERR_MEMORY. The plan is one more owner of the fields, and of those of ha_mpi_halo_rebind. */
 #define ha_mpi_halo_new(cart, context, width, fields, count, kind)                                 \
     ha_mpi_halo_new_(cart, context, width, fields, count, kind, HA_SITE)
 HA_API ha_mpi_halo *ha_mpi_halo_new_(MPI_Comm cart, ha_context *context, int64_t width,
@@ -200,6 +202,13 @@ typedef struct ha_mpi_traffic {
     uint64_t packed_bytes, staged_bytes;
 } ha_mpi_traffic;
 HA_API ha_mpi_traffic ha_mpi_traffic_so_far(void);
+
+/* What happens to elements that are at a context, and why: "direct: …", where MPI gets its memory, or "staged: …", by way of
+ * the host. HARRAY_MPI_GPU=yes or no in the environment of all ranks decides for all devices but OpenCL's (and files).
+ * Without it MPI gets CUDA's memory where it says that it takes that (MPIX_Query_cuda_support,
+ * MPIX_GPU_query_support), and of no other device. Reductions, fields of records and what HARRAY_MPI_CHECK checks are
+ * staged always. A wrong yes is a crash in MPI. */
+HA_API const char *ha_mpi_describe(ha_context *context);
 
 /* ---- checking ------------------------------------------------------------------------------- */
 

@@ -233,6 +233,7 @@
 #define ha_move_ HA_RENAME_(ha_move_)
 #define ha_mpi_alltoall_ HA_RENAME_(ha_mpi_alltoall_)
 #define ha_mpi_bcast_ HA_RENAME_(ha_mpi_bcast_)
+#define ha_mpi_describe HA_RENAME_(ha_mpi_describe)
 #define ha_mpi_exchange_ HA_RENAME_(ha_mpi_exchange_)
 #define ha_mpi_fields_ HA_RENAME_(ha_mpi_fields_)
 #define ha_mpi_gather_ HA_RENAME_(ha_mpi_gather_)

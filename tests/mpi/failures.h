@@ -7,34 +7,99 @@
 
 /* ---- MPI -------------------------------------------------------------------------------------- */
 
-static int mpi_fails;
-
-int MPI_Send(const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-    return mpi_fails ? MPI_ERR_OTHER : PMPI_Send(data, n, type, to, tag, comm);
-}
-
-int MPI_Isend(const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm,
-              MPI_Request *request) {
-    return mpi_fails ? MPI_ERR_OTHER : PMPI_Isend(data, n, type, to, tag, comm, request);
-}
-
-int MPI_Allreduce(const void *from, void *to, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-    return mpi_fails ? MPI_ERR_OTHER : PMPI_Allreduce(from, to, n, type, op, comm);
-}
-
 static void mpi_that_fails(void) {
     array_double_1 x = array_double_1_zeros(HA_DIM(3), ha_host());
     ha_mpi_request request = {NULL};
-    mpi_fails = 1;
+    mpi_arm(0);
     FAILS(HA_ERR_BACKEND, "sending failed", ha_mpi_send(x, me, 1, WORLD));
+    mpi_arm(0);
     FAILS(HA_ERR_BACKEND, "sending failed", ha_mpi_isend(&request, x, me, 1, WORLD));
+    mpi_arm(0);
     FAILS(HA_ERR_BACKEND, "failed", ha_mpi_allreduce(x, MPI_SUM, MPI_COMM_SELF));
-    mpi_fails = 0;
+    mpi_arm(-1);
     IS_TRUE(!request.message);
     HA_OVERWRITING_ALL(v, x, ha_host())
     v.data[0] = v.data[1] = v.data[2] = 1; /* it is not locked */
     SUCCEEDS(array_double_1_free(&x));
     end_case("MPI fails");
+}
+
+/* What a call of harray has come to, when one of MPI's in it may have failed. */
+static void is_told_of_mpi(ha_status s) {
+    const ha_error e = ha_take_error();
+    mpi_fails_at = -1;
+    if (s && !(mpi_has_failed && s == HA_ERR_BACKEND))
+        complain(__LINE__, "%s: %s", ha_status_name(s), e.text);
+    if (!s && mpi_has_failed) complain(__LINE__, "nobody has told that MPI failed");
+}
+
+/* Each call of MPI in collectives fails once: it is told, and nothing stays open. */
+static void collectives_without_mpi(void) {
+    const MPI_Comm self = MPI_COMM_SELF;
+    const int64_t n = 2000; /* more than one number counts here */
+    array_double_2 x = array_double_2_filled(HA_DIM(2, n), 1, places[1]);
+    array_double_2 y = array_double_2_zeros(HA_DIM(n, 2), ha_host());
+    array_half_1 z = array_half_1_zeros(HA_DIM(3), ha_host());
+    array_double_1 part = array_double_1_zeros(HA_DIM(5), places[1]);
+    array_double_1 all = array_double_1_zeros(HA_DIM(5), ha_host());
+    for (int which = 0; which < 7; which++)
+        for (int after = 0, hit = 1; hit; after++) {
+            ha_status s = HA_OK;
+            mpi_arm(after);
+            if (which == 0) s = ha_mpi_bcast(array_double_2_transpose(x), 0, self);
+            if (which == 1) s = ha_mpi_allreduce(x, MPI_SUM, self);
+            if (which == 2) s = ha_mpi_reduce(y, MPI_SUM, 0, self);
+            if (which == 3) s = ha_mpi_allreduce(z, MPI_SUM, self);
+            if (which == 4) s = ha_mpi_gather(all, part, NULL, 0, self);
+            if (which == 5) s = ha_mpi_scatter(part, all, NULL, 0, self);
+            if (which == 6) s = ha_mpi_alltoall(all, part, self);
+            is_told_of_mpi(s);
+            hit = mpi_has_failed;
+            SUCCEEDS(array_double_2_fill(x, 1, places[1])); /* nothing is locked */
+            SUCCEEDS(array_double_2_fill(y, 1, ha_host()));
+            SUCCEEDS(array_double_1_fill(part, 1, ha_host()));
+            SUCCEEDS(array_double_1_fill(all, 1, places[1]));
+        }
+    SUCCEEDS(array_double_2_free(&x));
+    SUCCEEDS(array_double_2_free(&y));
+    SUCCEEDS(array_half_1_free(&z));
+    SUCCEEDS(array_double_1_free(&part));
+    SUCCEEDS(array_double_1_free(&all));
+    end_case("collectives without MPI");
+}
+
+/* The same of halos, on rank 1 alone: what fails once does not keep the others waiting, and the next exchange is
+ * right. */
+static void halos_without_mpi(ha_context *c) {
+    int size[1] = {ranks}, is_periodic[1] = {1}, hit = 1;
+    MPI_Comm ring;
+    MPI_Cart_create(WORLD, 1, size, is_periodic, 0, &ring);
+    darray x = darray_zeros(HA_DTYPE_double, 1, (int64_t[]){6}, c);
+    ha_mpi_halo *halo = ha_mpi_halo_new(ring, c, 1, &x, 1, HA_MPI_CORNERS);
+    for (int after = 0; hit; after++) {
+        ha_dvalue low, high;
+        mpi_arm(me == 1 ? after : -1);
+        ha_status s = ha_mpi_halo_start(halo);
+        IS_TRUE(!s);
+        s = ha_mpi_halo_finish(halo);
+        mpi_fails_at = -1;
+        IS_TRUE(!s || s == HA_ERR_LOST || (me == 1 && s == HA_ERR_BACKEND));
+        IS_TRUE(me != 1 || !s == !mpi_has_failed);
+        (void)ha_take_error();
+        int mine = me == 1 && mpi_has_failed;
+        MPI_Allreduce(&mine, &hit, 1, MPI_INT, MPI_MAX, WORLD);
+        SUCCEEDS(darray_fill(x, ha_dvalue_of_double(10 * me + after), c));
+        SUCCEEDS(ha_mpi_halo_start(halo));
+        SUCCEEDS(ha_mpi_halo_finish(halo));
+        SUCCEEDS(darray_get(x, 1, (int64_t[]){0}, &low));
+        SUCCEEDS(darray_get(x, 1, (int64_t[]){5}, &high));
+        IS_TRUE(low.as_double == 10 * ((me + ranks - 1) % ranks) + after);
+        IS_TRUE(high.as_double == 10 * ((me + 1) % ranks) + after);
+    }
+    ha_mpi_halo_free(halo);
+    SUCCEEDS(darray_free(&x));
+    MPI_Comm_free(&ring);
+    end_case("halos without MPI");
 }
 
 /* ---- memory ------------------------------------------------------------------------------------ */

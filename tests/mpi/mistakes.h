@@ -2,7 +2,7 @@
 #ifndef HARRAY_TESTS_MPI_MISTAKES_H
 #define HARRAY_TESTS_MPI_MISTAKES_H
 
-#include "halos.h"
+#include "moved.h"
 #include <pthread.h>
 
 static int is_checked; /* HARRAY_MPI_CHECK is set */
@@ -99,6 +99,37 @@ static void arrays_in_use(void) {
     end_case("arrays in use");
 }
 
+/* A request keeps what it will be unpacked into, and a plan its fields, and those in their places. */
+static void arrays_that_were_freed(void) {
+    int size[1] = {1}, is_periodic[1] = {0};
+    MPI_Comm alone;
+    ha_mpi_request in = {NULL};
+    array_double_2 x = array_double_2_zeros(HA_DIM(4, 5), ha_host());
+    SUCCEEDS(ha_mpi_irecv(&in, array_double_2_fix(x, 1, 2), me, 1, MPI_COMM_WORLD));
+    SUCCEEDS(array_double_2_free(&x));
+    x = array_double_2_filled(HA_DIM(4, 5), 3, ha_host()); /* where the other one was */
+    SUCCEEDS(ha_mpi_send(array_double_2_fix(x, 1, 1), me, 1, MPI_COMM_WORLD));
+    SUCCEEDS(ha_mpi_wait(&in));
+    for (is_periodic[0] = 0; is_periodic[0] < 2; is_periodic[0]++) {
+        MPI_Cart_create(MPI_COMM_SELF, 1, size, is_periodic, 0, &alone);
+        array_double_1 y = array_double_1_filled(HA_DIM(6), 1, ha_host());
+        array_double_1 z = array_double_1_filled(HA_DIM(6), 2, ha_host());
+        const darray first = HA_DARRAY(y), second = HA_DARRAY(z);
+        ha_mpi_halo *halo = ha_mpi_halo_new(alone, NULL, 1, &first, 1, HA_MPI_FACES);
+        SUCCEEDS(array_double_1_free(&y));
+        SUCCEEDS(ha_mpi_halo_rebind(halo, &second, 1));
+        SUCCEEDS(array_double_1_free(&z));
+        y = array_double_1_zeros(HA_DIM(3), ha_host());
+        SUCCEEDS(ha_mpi_halo_start(halo));
+        SUCCEEDS(ha_mpi_halo_finish(halo));
+        ha_mpi_halo_free(halo);
+        SUCCEEDS(array_double_1_free(&y));
+        MPI_Comm_free(&alone);
+    }
+    SUCCEEDS(array_double_2_free(&x));
+    end_case("arrays that were freed");
+}
+
 /* ---- messages that do not fit ------------------------------------------------------------------ */
 
 /* The last two ranks have nothing to do with it, where there are more. */
@@ -154,6 +185,19 @@ static void types_that_differ(void) {
     SUCCEEDS(array_double_2_free(&x));
     SUCCEEDS(array_double_2_free(&turned));
     end_case("types that differ");
+}
+
+/* As many bytes, of another type. */
+static void fields_that_differ(void) {
+    const ha_region box = ha_box2(0, 3, 0, 4);
+    particles r = some_particles(3, 4, me, ha_host(), "aos");
+    ha_mpi_request out = {NULL};
+    SUCCEEDS(ha_mpi_isend(&out, HA_MPI_FIELDS(r.records, "kind", box), me, 1, WORLD));
+    FAILS(HA_ERR_ARGUMENT, "of fields",
+          ha_mpi_recv(HA_MPI_FIELDS(r.records, "mass", box), me, 1, WORLD));
+    SUCCEEDS(ha_mpi_wait(&out));
+    particles_free(&r);
+    end_case("fields that differ");
 }
 
 /* Rank 1 does something else in a collective: all are told. */
@@ -243,6 +287,8 @@ static void halos_that_do_not_fit(void) {
     FAILS(HA_ERR_ARGUMENT, "", HA_ERR_ARGUMENT);
     IS_TRUE(!ha_mpi_halo_new(ring, NULL, 1, &x, 1, odd_one ? 17 : HA_MPI_FACES));
     FAILS(HA_ERR_ARGUMENT, "", HA_ERR_ARGUMENT);
+    IS_TRUE(!ha_mpi_halo_new(ring, NULL, 1, &x, SIZE_MAX / 4, HA_MPI_FACES));
+    FAILS(HA_ERR_MEMORY, "no memory for a plan", HA_ERR_MEMORY);
     ha_mpi_halo *halo = ha_mpi_halo_new(ring, NULL, 2, &x, 1, HA_MPI_FACES);
     FAILS(HA_ERR_STATE, "not started", ha_mpi_halo_finish(halo));
     FAILS(HA_ERR_ARGUMENT, "field 0", ha_mpi_halo_rebind(halo, &wide, 1));

@@ -32,6 +32,7 @@ static void nothing_at_all(void) {
     FAILS(HA_ERR_ARGUMENT, "no plan", ha_mpi_halo_finish_(NULL, HA_SITE));
     FAILS(HA_ERR_ARGUMENT, "no plan", ha_mpi_halo_rebind_(NULL, NULL, 1, HA_SITE));
     ha_mpi_halo_free(NULL);
+    IS_TRUE(strstr(ha_mpi_describe(NULL), "it is the host"));
     end_case("nothing at all");
 }
 

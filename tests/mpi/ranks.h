@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "watch_mpi.h"
+
 #define WORLD MPI_COMM_WORLD
 
 static int me, ranks;

@@ -31,14 +31,18 @@ static void all_cases(int rounds) {
     for (int kind = HA_MPI_CORNERS; kind <= HA_MPI_AT_ONCE; kind++) some_halos(kind, rounds);
     halos_by_turns();
     moved_by_halos();
+    if (!is_checked) moved_by_messages();
     nothing_at_all();
     wrong_arguments();
     wrong_fields();
     arrays_in_use();
+    arrays_that_were_freed();
     messages_that_do_not_fit();
     halos_that_do_not_fit();
     a_rank_that_fails();
     mpi_that_fails();
+    if (!is_checked) collectives_without_mpi();
+    for (int p = 0; p < 2; p++) halos_without_mpi(places[p]);
     messages_without_memory(rounds / 2);
     collectives_without_memory(2);
     for (int kind = HA_MPI_CORNERS; kind <= HA_MPI_FACES; kind++) {
@@ -46,12 +50,14 @@ static void all_cases(int rounds) {
         halos_without_memory(places[1], kind);
     }
     if (is_checked) types_that_differ();
+    if (is_checked) fields_that_differ();
     if (is_checked) collectives_that_differ();
 }
 
 int main(int argc, char **argv) {
     const int waits = argc > 1 && strcmp(argv[1], "waiting") == 0;
     is_checked = getenv("HARRAY_MPI_CHECK") != NULL;
+    is_aware = getenv("HARRAY_MPI_GPU") && !strcmp(getenv("HARRAY_MPI_GPU"), "yes");
     without_mpi("before MPI_Init");
     MPI_Init(&argc, &argv); /* one thread only */
     MPI_Comm_rank(WORLD, &me);

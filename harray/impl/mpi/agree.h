@@ -26,8 +26,10 @@ HA_IN_ ha_status ha_mpi_hear_all(ha_mpi_council *council) {
         ha_mpi_take_all();
         sched_yield();
     }
-    if (code || done) return ha_mpi_told(call, code, "comparing");
-    council->all = NULL; /* the request of a collective cannot be freed */
+    if (done && !code) return HA_OK;
+    council->all =
+        NULL; /* the request of a collective cannot be freed, so MPI may still write there */
+    if (code) return ha_mpi_told(call, code, "comparing");
     return ha_mpi_fail(HA_ERR_STATE, call,
                        "not all ranks have come to it for longer than the %d s of HARRAY_MPI_CHECK",
                        ha_mpi_seconds());

@@ -105,7 +105,9 @@ HA_IN_ ha_status ha_mpi_accept(ha_mpi_message *m) {
                            "HARRAY_MPI_CHECK",
                            m->peer, m->tag);
     memcpy(&theirs, m->whole, sizeof theirs);
-    if (!ha_mpi_shapes_agree(&theirs, &ours)) return ha_mpi_unlike(m, &theirs, &ours);
+    ha_mpi_make_sound(&theirs);
+    if (!ha_mpi_shapes_agree(&theirs, &ours) || m->arrived - sizeof theirs != (size_t)m->side.size)
+        return ha_mpi_unlike(m, &theirs, &ours);
     if (m->side.size) memcpy(m->side.data, m->whole + sizeof theirs, m->arrived - sizeof theirs);
     return HA_OK;
 }

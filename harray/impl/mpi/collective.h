@@ -170,6 +170,7 @@ HA_IN_ ha_status ha_mpi_reduce_view(ha_mpi_meeting *meeting, const ha_mpi_part *
     ha_mpi_side side;
     ha_status s = ha_mpi_side_of(&side, x, ha_mpi_is_root(meeting) ? HA_WRITE : HA_READ,
                                  &meeting->call);
+    side.is_reduced = 1;
     if (!s) s = ha_mpi_check_op(&side, op, &meeting->call);
     if (!s) s = ha_mpi_reduce_room(meeting, &side);
     ha_mpi_sign_meeting(meeting, &side, 1, s);

@@ -2,12 +2,13 @@
 #ifndef HARRAY_IMPL_MPI_FIELDS_H
 #define HARRAY_IMPL_MPI_FIELDS_H
 
-#include "library.h"
+#include "aware.h"
 
 /* Which leaves of a record are meant. */
 typedef struct ha_mpi_leaves {
     unsigned char has[HA_MOST_LEAVES];
-    int64_t bytes; /* of one record's */
+    int64_t bytes;   /* of one record's */
+    uint64_t digest; /* of their types, in order */
 } ha_mpi_leaves;
 
 HA_IN_ void ha_mpi_leaves_add(ha_mpi_leaves *leaves, const ha_record *record, int64_t number) {
@@ -15,6 +16,15 @@ HA_IN_ void ha_mpi_leaves_add(ha_mpi_leaves *leaves, const ha_record *record, in
     if (leaves->has[number] || ha_record_leaf(record, number, &leaf)) return;
     leaves->has[number] = 1;
     leaves->bytes += (int64_t)ha_dtype_size(leaf.type);
+}
+
+/* Values travel in the order of the record, whatever the order of the paths. */
+HA_IN_ void ha_mpi_leaves_sum_up(ha_mpi_leaves *leaves, const ha_record *record) {
+    const int64_t n = ha_record_leaves(record);
+    ha_leaf leaf;
+    for (int64_t i = 0; i < n; i++)
+        if (leaves->has[i] && !ha_record_leaf(record, i, &leaf))
+            leaves->digest = leaves->digest * 131 + (uint64_t)leaf.type;
 }
 
 /* Those below one path, which ends at a '+' or with the text. Returns how many characters were read; 0: there is no
@@ -44,16 +54,15 @@ HA_IN_ ha_status ha_mpi_leaves_of(ha_mpi_leaves *leaves, const ha_mpi_part *part
     if (!paths) {
         const int64_t n = ha_record_leaves(record);
         for (int64_t i = 0; i < n; i++) ha_mpi_leaves_add(leaves, record, i);
-        return HA_OK;
     }
-    for (;;) {
+    while (paths) {
         const size_t length = ha_mpi_leaves_below(leaves, record, paths);
         if (!length)
             return ha_mpi_fail(HA_ERR_ARGUMENT, call, "the records have no field '%.100s'", paths);
-        paths += length;
-        if (!*paths) return HA_OK;
-        paths++;
+        paths = paths[length] ? paths + length + 1 : NULL;
     }
+    ha_mpi_leaves_sum_up(leaves, record);
+    return HA_OK;
 }
 
 /* How many records the box has; -1, told: it is not inside the extents. */

@@ -27,6 +27,7 @@ struct ha_mpi_halo {
     ha_mpi_call call; /* with a communicator of its own */
     ha_mpi_grid grid;
     ha_context *context;
+    ha_context *memory; /* that of the buffers which MPI gets: the context's, or the host's */
     size_t fields, arrays, messages;
     darray *field;         /* those that it was made with */
     size_t *array_of;      /* the number of a field's array */
@@ -78,7 +79,8 @@ HA_IN_ void ha_mpi_list_array(ha_mpi_halo *halo, size_t i) {
     while (k < halo->arrays && halo->of[k] != halo->field[i].array) k++;
     halo->array_of[i] = k;
     if (k < halo->arrays) return;
-    halo->of[k] = halo->by[k] = halo->field[i].array;
+    halo->of[k] = ha_array_retain(halo->field[i].array);
+    halo->by[k] = ha_array_retain(halo->field[i].array);
     halo->arrays++;
 }
 
@@ -125,6 +127,14 @@ HA_IN_ ha_status ha_mpi_ghosts_make(ha_mpi_halo *halo, ha_mpi_ghosts *g) {
     return HA_OK;
 }
 
+/* -1: there is none, which ha_mpi_ghosts_make refuses. */
+HA_IN_ int ha_mpi_halo_tag(const ha_mpi_halo *halo, int offset, size_t field) {
+    uint64_t tag;
+    if (__builtin_mul_overflow((uint64_t)offset, (uint64_t)halo->fields, &tag)) return -1;
+    tag += field;
+    return tag > INT_MAX ? -1 : (int)tag;
+}
+
 /* For each type that has cells there. NULL as a place: they are only counted. */
 HA_IN_ size_t ha_mpi_list_messages(const ha_mpi_halo *halo, const ha_mpi_offset *offset, int peer,
                                    ha_mpi_ghosts *place) {
@@ -133,8 +143,8 @@ HA_IN_ size_t ha_mpi_list_messages(const ha_mpi_halo *halo, const ha_mpi_offset 
     for (size_t i = 0; i < halo->fields; i++) {
         ha_mpi_ghosts g = {.peer = peer, .like = i, .offset = *offset};
         if (!ha_mpi_is_first_of_type(halo, i) || !ha_mpi_ghosts_size(halo, &g)) continue;
-        g.tag_out = offset->number * (int)halo->fields + (int)i;
-        g.tag_in = (last - offset->number) * (int)halo->fields + (int)i;
+        g.tag_out = ha_mpi_halo_tag(halo, offset->number, i);
+        g.tag_in = ha_mpi_halo_tag(halo, last - offset->number, i);
         g.sending = g.receiving = MPI_REQUEST_NULL;
         g.count.type = MPI_BYTE;
         if (place) place[count] = g;
@@ -243,23 +253,30 @@ HA_IN_ void ha_mpi_sign_ghosts(ha_mpi_signature *sign, const ha_mpi_halo *halo,
     sign->share = ha_mpi_shapes_digest(halo, g);
 }
 
+/* Each tells its neighbours what it would send. What MPI does not do leaves a signature of zeros, which fits nowhere. */
+HA_IN_ void ha_mpi_tell_ghosts(ha_mpi_halo *halo, ha_mpi_ghosts *g, ha_mpi_signature *theirs,
+                               ha_mpi_signature *ours) {
+    const int bytes = (int)sizeof *ours;
+    const MPI_Comm comm = halo->call.comm;
+    ha_mpi_sign_ghosts(ours, halo, g);
+    memset(theirs, 0, sizeof *theirs);
+    if (MPI_Irecv(theirs, bytes, MPI_BYTE, g->peer, g->tag_in, comm, &g->receiving))
+        g->receiving = MPI_REQUEST_NULL;
+    if (MPI_Isend(ours, bytes, MPI_BYTE, g->peer, g->tag_out, comm, &g->sending))
+        g->sending = MPI_REQUEST_NULL;
+}
+
 /* 1 + the rank of a neighbour with other cells; 0: there is none. `theirs` and `ours`: of all messages. */
 HA_IN_ int ha_mpi_compare_ghosts(ha_mpi_halo *halo, ha_mpi_signature *theirs,
                                  ha_mpi_signature *ours) {
-    const int bytes = (int)sizeof *ours;
     int against = 0;
+    for (size_t i = 0; i < halo->messages; i++)
+        ha_mpi_tell_ghosts(halo, &halo->ghosts[i], &theirs[i], &ours[i]);
     for (size_t i = 0; i < halo->messages; i++) {
         ha_mpi_ghosts *g = &halo->ghosts[i];
-        ha_mpi_sign_ghosts(&ours[i], halo, g);
-        (void)MPI_Irecv(&theirs[i], bytes, MPI_BYTE, g->peer, g->tag_in, halo->call.comm,
-                        &g->receiving);
-        (void)MPI_Isend(&ours[i], bytes, MPI_BYTE, g->peer, g->tag_out, halo->call.comm,
-                        &g->sending);
-    }
-    for (size_t i = 0; i < halo->messages; i++) {
-        ha_mpi_ghosts *g = &halo->ghosts[i];
-        (void)MPI_Wait(&g->receiving, MPI_STATUS_IGNORE);
-        (void)MPI_Wait(&g->sending, MPI_STATUS_IGNORE);
+        if (MPI_Wait(&g->receiving, MPI_STATUS_IGNORE)) theirs[i].element = 0;
+        if (MPI_Wait(&g->sending, MPI_STATUS_IGNORE)) theirs[i].element = 0;
+        ha_mpi_make_sound(&theirs[i]);
         if (ha_mpi_shapes_agree(&theirs[i], &ours[i]) && theirs[i].share == ours[i].share) continue;
         if (!against)
             HA_IGNORE(
@@ -316,7 +333,10 @@ HA_IN_ int ha_mpi_halo_agree(ha_mpi_halo *halo, ha_status s) {
 
 /* ---- making and freeing ------------------------------------------------------------------------- */
 
+/* What was begun and not finished, as MPI was ended meanwhile, is open no longer. */
 HA_IN_ void ha_mpi_ghosts_free(ha_mpi_ghosts *g) {
+    if (g->out_token.array) HA_IGNORE(ha_token_finish(&g->out_token));
+    if (g->in_token.array) HA_IGNORE(ha_token_finish(&g->in_token));
     HA_IGNORE(darray_free(&g->out));
     HA_IGNORE(darray_free(&g->in));
     ha_mpi_count_end(&g->count);
@@ -327,10 +347,14 @@ HA_IN_ void ha_mpi_halo_dispose(ha_mpi_halo *halo) {
         ha_copy_plan_free(halo->round[r].pack);
         ha_copy_plan_free(halo->round[r].unpack);
     }
-    const int there = ha_mpi_is_there();
+    const int there = ha_mpi_is_there() && ha_mpi_may_call();
     for (size_t i = 0; i < halo->messages; i++) {
         if (!there) halo->ghosts[i].count.is_made = 0;
         ha_mpi_ghosts_free(&halo->ghosts[i]);
+    }
+    for (size_t k = 0; k < halo->arrays; k++) {
+        HA_IGNORE(ha_array_free(halo->of[k]));
+        HA_IGNORE(ha_array_free(halo->by[k]));
     }
     if (there && halo->call.comm != MPI_COMM_NULL) (void)MPI_Comm_free(&halo->call.comm);
     HARRAY_FREE(halo->ghosts);
@@ -356,7 +380,9 @@ HA_IN_ ha_status ha_mpi_grid_of(ha_mpi_grid *grid, const ha_mpi_call *call) {
 /* With room for the fields behind it. */
 HA_IN_ ha_mpi_halo *ha_mpi_halo_room(const ha_mpi_call *call, size_t count) {
     const size_t each = sizeof(darray) + sizeof(size_t) + 2 * sizeof(ha_array *);
-    ha_mpi_halo *halo = (ha_mpi_halo *)HARRAY_MALLOC(sizeof *halo + count * each);
+    size_t bytes;
+    if (__builtin_mul_overflow(count, each, &bytes) || bytes > PTRDIFF_MAX / 2) return NULL;
+    ha_mpi_halo *halo = (ha_mpi_halo *)HARRAY_MALLOC(sizeof *halo + bytes);
     if (!halo) return NULL;
     memset(halo, 0, sizeof *halo);
     halo->call = *call;
@@ -404,6 +430,7 @@ HA_IN_ ha_mpi_halo *ha_mpi_halo_make(const ha_mpi_call *call, const ha_mpi_grid 
     }
     halo->grid = *grid;
     halo->context = ha_resolve(context);
+    halo->memory = ha_mpi_takes(halo->context) ? halo->context : ha_host();
     if (!ha_mpi_halo_connect(halo, call->comm) &&
         ha_mpi_halo_agree(halo, ha_mpi_halo_build(halo, fields)))
         return halo;

@@ -9,14 +9,16 @@ HA_IN_ void ha_mpi_halo_note(ha_mpi_halo *halo, ha_status s) {
     if (!halo->failed) halo->failed = s;
 }
 
-/* A buffer on the host, as long as MPI has it. NULL: it cannot be had. */
+/* A buffer where MPI gets it, as long as MPI has it. NULL: it cannot be had. MPI knows nothing of queues: a device has
+ * done then what comes before. */
 HA_IN_ void *ha_mpi_hold(ha_mpi_halo *halo, ha_token *token, const darray *buffer, unsigned how) {
     ha_access v;
     memset(&v, 0, sizeof v);
-    ha_status s = ha_open_view(&v, *buffer, ha_host(), how);
+    ha_status s = ha_open_view(&v, *buffer, halo->memory, how);
     void *const data = v.data;
     if (!s) {
-        s = ha_detach(token, &v);
+        if (!ha_is_host(halo->memory)) s = ha_wait(&v);
+        if (!s) s = ha_detach(token, &v);
         if (s) HA_IGNORE(ha_close(&v));
     }
     ha_mpi_halo_note(halo, s);
@@ -29,12 +31,22 @@ HA_IN_ void ha_mpi_let_go(ha_mpi_halo *halo, ha_token *token) {
 
 /* ---- sending ---------------------------------------------------------------------------------- */
 
-HA_IN_ void ha_mpi_send_ghosts(ha_mpi_halo *halo, ha_mpi_ghosts *g) {
-    const void *data = halo->failed ? NULL : ha_mpi_hold(halo, &g->out_token, &g->out, HA_READ);
+/* data NULL: no elements. Returns whether MPI has taken it. */
+HA_IN_ int ha_mpi_give_ghosts(ha_mpi_halo *halo, ha_mpi_ghosts *g, const void *data) {
     const int code = MPI_Isend(data, data ? g->count.number : 0, g->count.type, g->peer, g->tag_out,
                                halo->call.comm, &g->sending);
     ha_mpi_halo_note(halo, ha_mpi_told(&halo->call, code, "sending"));
-    if (code || !data) return;
+    if (code) g->sending = MPI_REQUEST_NULL;
+    return !code;
+}
+
+HA_IN_ void ha_mpi_send_ghosts(ha_mpi_halo *halo, ha_mpi_ghosts *g) {
+    const void *data = halo->failed ? NULL : ha_mpi_hold(halo, &g->out_token, &g->out, HA_READ);
+    if (!ha_mpi_give_ghosts(halo, g, data)) {
+        if (data) (void)ha_mpi_give_ghosts(halo, g, NULL);
+        return;
+    }
+    if (!data) return;
     HA_MPI_MOVED_(messages_sent, 1);
     HA_MPI_MOVED_(bytes_sent, g->bytes);
 }
@@ -52,8 +64,8 @@ HA_IN_ void ha_mpi_pack_round(ha_mpi_halo *halo, const ha_mpi_round *round) {
     ha_mpi_copy_round(halo, round, round->pack);
     for (size_t i = round->first; i < round->end && !halo->failed; i++) {
         HA_MPI_MOVED_(packed_bytes, halo->ghosts[i].bytes);
-        if (halo->context->ops)
-            ha_mpi_halo_note(halo, darray_prefetch(halo->ghosts[i].out, ha_host()));
+        if (halo->memory != halo->context)
+            ha_mpi_halo_note(halo, darray_prefetch(halo->ghosts[i].out, halo->memory));
     }
 }
 
@@ -116,7 +128,7 @@ HA_IN_ void ha_mpi_receive_round(ha_mpi_halo *halo, const ha_mpi_round *round) {
 HA_IN_ void ha_mpi_unpack_round(ha_mpi_halo *halo, const ha_mpi_round *round) {
     for (size_t i = round->first; i < round->end && !halo->failed; i++) {
         HA_MPI_MOVED_(packed_bytes, halo->ghosts[i].bytes);
-        if (halo->context->ops)
+        if (halo->memory != halo->context)
             ha_mpi_halo_note(halo, darray_prefetch(halo->ghosts[i].in, halo->context));
     }
     ha_mpi_copy_round(halo, round, round->unpack);
@@ -208,12 +220,18 @@ HA_IN_ ha_status ha_mpi_rebind(ha_mpi_halo *halo, const darray *fields, size_t c
                                "place it would be",
                                i);
     }
-    for (size_t i = 0; i < count; i++) halo->by[halo->array_of[i]] = fields[i].array;
+    for (size_t i = 0; i < count; i++) {
+        ha_array **place = &halo->by[halo->array_of[i]], *before = *place;
+        if (before == fields[i].array) continue;
+        *place = ha_array_retain(fields[i].array);
+        HA_IGNORE(ha_array_free(before));
+    }
     return HA_OK;
 }
 
 ha_status ha_mpi_halo_rebind_(ha_mpi_halo *halo, const darray *fields, size_t count,
                               const char *site) {
+    HA_TELLS_EVENTS_;
     site = ha_from(site);
     ha_status s = ha_mpi_halo_enter(halo, "ha_mpi_halo_rebind", site, 0);
     return s ? s : ha_mpi_rebind(halo, fields, count);
@@ -222,7 +240,8 @@ ha_status ha_mpi_halo_rebind_(ha_mpi_halo *halo, const darray *fields, size_t co
 void ha_mpi_halo_free(ha_mpi_halo *halo) {
     HA_TELLS_EVENTS_;
     if (!halo) return;
-    if (halo->is_started && ha_mpi_is_there()) HA_IGNORE(ha_mpi_halo_end(halo));
+    if (halo->is_started && ha_mpi_is_there() && ha_mpi_may_call())
+        HA_IGNORE(ha_mpi_halo_end(halo));
     ha_mpi_halo_dispose(halo);
 }
 

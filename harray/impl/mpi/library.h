@@ -106,6 +106,19 @@ HA_IN_ ha_status ha_mpi_check_tag(const ha_mpi_call *call, int tag, int may_be_a
                        found ? *most : 32767);
 }
 
+/* With HARRAY_MPI_CHECK: for so many seconds one waits for others; 0: nothing is checked. */
+HA_IN_ int ha_mpi_seconds(void) {
+    static int seconds; /* plus 1; 0: not read yet */
+    int known = __atomic_load_n(&seconds, __ATOMIC_RELAXED);
+    if (!known) {
+        const char *text = getenv("HARRAY_MPI_CHECK");
+        const long n = text ? strtol(text, NULL, 10) : 0;
+        known = (n < 0 ? 0 : n > 1000000 ? 1000000 : (int)n) + 1;
+        __atomic_store_n(&seconds, known, __ATOMIC_RELAXED);
+    }
+    return known - 1;
+}
+
 /* ---- elements --------------------------------------------------------------------------------- */
 
 /* MPI_BYTE: it has no such type. */

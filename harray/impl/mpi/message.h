@@ -10,6 +10,8 @@ typedef struct ha_mpi_message_ {
     int sends, peer, tag;
     MPI_Request request;
     ha_mpi_count count;
+    ha_array
+        *kept; /* of a view that is opened when it has arrived: the request is one more owner */
     /* with HARRAY_MPI_CHECK: */
     char *whole; /* signature and elements, as they are sent, or as they have arrived */
     size_t arrived;
@@ -20,15 +22,17 @@ typedef struct ha_mpi_message_ {
 /* Whether it goes to or comes from nobody. */
 HA_IN_ int ha_mpi_is_none(const ha_mpi_message *m) { return m->peer == MPI_PROC_NULL; }
 
-/* On failure nothing is open, and there is nothing to end. */
+/* is_brief: as of a side. On failure nothing is open, and there is nothing to end. */
 HA_IN_ ha_status ha_mpi_message_of(ha_mpi_message *m, const ha_mpi_call *call,
-                                   const ha_mpi_part *part, int sends, int peer, int tag) {
+                                   const ha_mpi_part *part, int sends, int peer, int tag,
+                                   int is_brief) {
     m->call = *call;
     m->sends = sends;
     m->peer = peer;
     m->tag = tag;
     m->request = MPI_REQUEST_NULL;
     m->count = (ha_mpi_count){.type = MPI_BYTE};
+    m->kept = NULL;
     m->whole = NULL;
     m->arrived = 0;
     m->trouble = 0;
@@ -37,6 +41,7 @@ HA_IN_ ha_status ha_mpi_message_of(ha_mpi_message *m, const ha_mpi_call *call,
     if (!s) s = ha_mpi_check_rank(call, peer, !sends);
     if (!s) s = ha_mpi_check_tag(call, tag, !sends);
     if (!s) s = ha_mpi_side_of(&m->side, part, sends ? HA_READ : HA_OVERWRITE, call);
+    m->side.is_brief = is_brief;
     if (!s && !ha_mpi_is_none(m)) s = ha_mpi_side_open(&m->side, call);
     return s;
 }
@@ -93,6 +98,8 @@ HA_IN_ ha_status ha_mpi_end(ha_mpi_message *m, ha_status s) {
     if (!s && !ha_mpi_is_none(m)) ha_mpi_count_message(m);
     HARRAY_FREE(m->whole);
     m->whole = NULL;
+    if (m->kept) HA_IGNORE(ha_array_free(m->kept));
+    m->kept = NULL;
     return s ? s : closed;
 }
 

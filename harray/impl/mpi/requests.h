@@ -32,7 +32,7 @@ HA_IN_ ha_status ha_mpi_run(const ha_mpi_call *call, const ha_mpi_part *part, in
                             int tag) {
     ha_mpi_message m;
     MPI_Status status;
-    ha_status s = ha_mpi_message_of(&m, call, part, sends, peer, tag);
+    ha_status s = ha_mpi_message_of(&m, call, part, sends, peer, tag, 1);
     if (s) return s;
     const int checked = ha_mpi_seconds() != 0;
     s = checked ? ha_mpi_begin_checked(&m) : ha_mpi_begin(&m, 1, &status);
@@ -66,8 +66,9 @@ HA_IN_ ha_status ha_mpi_start(ha_mpi_request *request, const ha_mpi_call *call,
                                    : "no request");
     ha_mpi_message *m = (ha_mpi_message *)HARRAY_MALLOC(sizeof *m);
     if (!m) return ha_mpi_fail(HA_ERR_MEMORY, call, "no memory for a request");
-    ha_status s = ha_mpi_message_of(m, call, part, sends, peer, tag);
+    ha_status s = ha_mpi_message_of(m, call, part, sends, peer, tag, 0);
     if (!s) {
+        if (!sends && m->side.buffer.array) m->kept = ha_array_retain(part->view.array);
         s = ha_mpi_begin_any(m);
         if (s) HA_IGNORE(ha_mpi_end(m, s));
     }
@@ -175,9 +176,9 @@ HA_IN_ ha_status ha_mpi_cross_opened(ha_mpi_message *sent, ha_mpi_message *recei
 HA_IN_ ha_status ha_mpi_cross(const ha_mpi_call *call, const ha_mpi_part *out, int to,
                               const ha_mpi_part *in, int from, int tag) {
     ha_mpi_message sent, received;
-    ha_status s = ha_mpi_message_of(&sent, call, out, 1, to, tag);
+    ha_status s = ha_mpi_message_of(&sent, call, out, 1, to, tag, 0);
     if (s) return s;
-    s = ha_mpi_message_of(&received, call, in, 0, from, tag);
+    s = ha_mpi_message_of(&received, call, in, 0, from, tag, 0);
     return s ? ha_mpi_end(&sent, s) : ha_mpi_cross_opened(&sent, &received);
 }
 

@@ -1,5 +1,5 @@
-/* One side of a message: a view, or fields, as elements without gaps in memory of the host. In place where they lie
- * so, else in a buffer. */
+/* One side of a message: a view, or fields, as elements without gaps in memory of the host, or of a device whose memory
+ * MPI takes. In place where they lie so, else in a buffer. */
 #ifndef HARRAY_IMPL_MPI_SIDE_H
 #define HARRAY_IMPL_MPI_SIDE_H
 
@@ -10,15 +10,20 @@ typedef struct ha_mpi_side {
     unsigned how;        /* HA_READ, HA_WRITE (read and written) or HA_OVERWRITE */
     ha_type type;        /* of an element; of fields: a byte */
     ha_dtype number;     /* HA_DTYPE_NONE: it is none */
+    uint64_t digest;     /* of the types of fields, in order */
     int64_t count, size; /* elements, and bytes */
     MPI_Datatype base;   /* MPI has `units` of these */
     int64_t units;
     int in_place;
+    int is_reduced;      /* MPI computes with them, on the host */
     ha_context *context; /* where it is packed */
+    ha_context *memory;  /* whose memory MPI gets; NULL: the host's */
     darray buffer;       /* its array is NULL: there is none */
     char *bytes;         /* of fields */
-    ha_token token;      /* of the view or of the buffer */
-    char *data;          /* NULL without elements */
+    int is_brief;     /* the call ends it, and opens nothing else meanwhile: no token is needed */
+    ha_access access; /* of the view or of the buffer, if it is brief */
+    ha_token token;   /* else */
+    char *data;       /* NULL without elements */
 } ha_mpi_side;
 
 /* ---- what it is -------------------------------------------------------------------------------- */
@@ -30,12 +35,27 @@ HA_IN_ ha_context *ha_mpi_place(const darray *view) {
     return ha_array_valid_context(view->array);
 }
 
+/* Of a view in place: where its values are, rather the host; or where they are to come to. */
+HA_IN_ ha_context *ha_mpi_place_of_values(const darray *view, unsigned how) {
+    ha_context *c = ha_context_current();
+    if (c && (how == HA_OVERWRITE || ha_view_is_valid_at(view, c))) return c;
+    if (ha_view_is_valid_at(view, ha_host())) return ha_host();
+    c = ha_array_valid_context(view->array);
+    return how == HA_OVERWRITE || ha_view_is_valid_at(view, c) ? c : ha_host();
+}
+
+/* Whose memory MPI gets of what is at c. */
+HA_IN_ ha_context *ha_mpi_memory_at(const ha_mpi_side *side, ha_context *c) {
+    return !side->is_reduced && ha_mpi_takes(c) ? c : NULL;
+}
+
 HA_IN_ ha_status ha_mpi_side_of_fields(ha_mpi_side *side, const ha_mpi_call *call) {
     ha_mpi_leaves leaves;
     ha_status s = ha_mpi_leaves_of(&leaves, &side->part, call);
     const int64_t n = s ? -1 : ha_mpi_box_size(&side->part, call);
     if (n < 0) return HA_ERR_ARGUMENT;
     side->type = (ha_type){"fields", 1};
+    side->digest = leaves.digest;
     side->count = side->size = side->units = n * leaves.bytes;
     side->base = MPI_BYTE;
     return HA_OK;
@@ -70,23 +90,38 @@ HA_IN_ ha_status ha_mpi_side_of(ha_mpi_side *side, const ha_mpi_part *part, unsi
 /* The bytes that transfers of an array have moved so far. */
 HA_IN_ uint64_t ha_mpi_bytes_of(const darray *x) { return ha_array_statistics(x->array).bytes; }
 
-/* The view or the buffer, on the host. */
+/* The view or the buffer, where MPI gets it. A device has done then all that comes before, as MPI knows nothing of its
+ * queues. */
 HA_IN_ ha_status ha_mpi_side_hold(ha_mpi_side *side, const darray *x, unsigned how) {
     ha_access v; /* without a span */
     const uint64_t before = ha_mpi_bytes_of(x);
     memset(&v, 0, sizeof v);
-    ha_status s = ha_open_view(&v, *x, ha_host(), how);
+    ha_status s = ha_open_darray(&v, x, side->memory ? side->memory : ha_host(), how, "ha_open",
+                                 HA_SITE); /* what it covers has been checked */
     if (s) return s;
+    if (side->memory) s = ha_wait(&v);
     HA_MPI_MOVED_(staged_bytes, ha_mpi_bytes_of(x) - before);
     side->data = (char *)v.data;
-    s = ha_detach(&side->token, &v);
+    if (!s && side->is_brief) {
+        side->access = v;
+        return HA_OK;
+    }
+    if (!s) s = ha_detach(&side->token, &v);
     if (s) HA_IGNORE(ha_close(&v));
     return s;
+}
+
+HA_IN_ ha_status ha_mpi_side_hold_view(ha_mpi_side *side) {
+    const darray *view = &side->part.view;
+    if (ha_mpi_may_take())
+        side->memory = ha_mpi_memory_at(side, ha_mpi_place_of_values(view, side->how));
+    return ha_mpi_side_hold(side, view, side->how);
 }
 
 HA_IN_ ha_status ha_mpi_side_pack(ha_mpi_side *side) {
     const darray *view = &side->part.view;
     side->context = ha_mpi_place(view);
+    side->memory = ha_mpi_memory_at(side, side->context);
     if (side->how == HA_OVERWRITE) {
         side->buffer = darray_new_(HA_ROW_MAJOR, side->type, view->rank, view->extent,
                                    side->context);
@@ -122,7 +157,7 @@ HA_IN_ ha_status ha_mpi_side_gather(ha_mpi_side *side, const ha_mpi_call *call) 
 
 HA_IN_ ha_status ha_mpi_side_unpack(ha_mpi_side *side) {
     HA_MPI_MOVED_(packed_bytes, side->size);
-    if (side->context->ops) {
+    if (side->context->ops && !side->memory) {
         const uint64_t before = ha_mpi_bytes_of(&side->buffer);
         ha_status s = darray_prefetch(side->buffer, side->context);
         if (s) return s;
@@ -140,7 +175,9 @@ HA_IN_ ha_status ha_mpi_side_scatter(ha_mpi_side *side, const ha_mpi_call *call)
 
 /* good: the elements are to be the view's, if it is written. */
 HA_IN_ ha_status ha_mpi_side_close(ha_mpi_side *side, int good, const ha_mpi_call *call) {
-    ha_status s = side->token.array ? ha_token_finish(&side->token) : HA_OK;
+    ha_status s = HA_OK;
+    if (side->access.array) s = ha_close(&side->access);
+    if (side->token.array) s = ha_token_finish(&side->token);
     if (!s && good && side->how != HA_READ) {
         if (side->bytes) s = ha_mpi_side_scatter(side, call);
         if (side->buffer.array) s = ha_mpi_side_unpack(side);
@@ -158,7 +195,7 @@ HA_IN_ ha_status ha_mpi_side_open(ha_mpi_side *side, const ha_mpi_call *call) {
     if (side->part.records)
         s = ha_mpi_side_gather(side, call);
     else if (side->in_place)
-        s = ha_mpi_side_hold(side, &side->part.view, side->how);
+        s = ha_mpi_side_hold_view(side);
     else
         s = ha_mpi_side_pack(side);
     if (s) HA_IGNORE(ha_mpi_side_close(side, 0, call));

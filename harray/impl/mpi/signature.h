@@ -11,26 +11,13 @@ static const char ha_mpi_magic[8] = "harray1";
 typedef struct ha_mpi_signature {
     char magic[8];
     char operation[24], type[32], site[96], detail[32]; /* detail: the operation of a reduction */
-    uint64_t element;
+    uint64_t element; /* bytes of one; of fields what stands for their types */
     int64_t count;
     int64_t
         share; /* of each rank, as the root says; -1: it does not say, or that is not the same for all */
     int64_t extent[HA_MOST_RANK];
     int32_t rank, root, status;
 } ha_mpi_signature;
-
-/* For so many seconds one waits for others; 0: nothing is checked. */
-HA_IN_ int ha_mpi_seconds(void) {
-    static int seconds; /* plus 1; 0: not read yet */
-    int known = __atomic_load_n(&seconds, __ATOMIC_RELAXED);
-    if (!known) {
-        const char *text = getenv("HARRAY_MPI_CHECK");
-        const long n = text ? strtol(text, NULL, 10) : 0;
-        known = (n < 0 ? 0 : n > 1000000 ? 1000000 : (int)n) + 1;
-        __atomic_store_n(&seconds, known, __ATOMIC_RELAXED);
-    }
-    return known - 1;
-}
 
 HA_IN_ void ha_mpi_sign_extents(ha_mpi_signature *sign, const darray *view) {
     for (int d = 0; d < view->rank; d++)
@@ -46,9 +33,16 @@ HA_IN_ void ha_mpi_sign(ha_mpi_signature *sign, const ha_mpi_side *side, const h
     sign->share = -1;
     if (!side) return;
     snprintf(sign->type, sizeof sign->type, "%s", side->type.name);
-    sign->element = side->type.size;
+    sign->element = side->part.records ? side->digest : side->type.size;
     sign->count = side->count;
     if (!side->part.records) ha_mpi_sign_extents(sign, &side->part.view);
+}
+
+/* What has come by a message may be anything: its texts end, and its rank is one. */
+HA_IN_ void ha_mpi_make_sound(ha_mpi_signature *sign) {
+    sign->operation[sizeof sign->operation - 1] = sign->type[sizeof sign->type - 1] = 0;
+    sign->site[sizeof sign->site - 1] = sign->detail[sizeof sign->detail - 1] = 0;
+    if (sign->rank < 0 || sign->rank > HA_MOST_RANK) sign->rank = 0;
 }
 
 /* Nonzero: both mean elements of the same type. */

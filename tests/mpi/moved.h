@@ -1,0 +1,96 @@
+/* What messages move between memories, and who says so: counters, the report and the trace. Nothing, where MPI takes the
+ * device's pointers. */
+#ifndef HARRAY_TESTS_MPI_MOVED_H
+#define HARRAY_TESTS_MPI_MOVED_H
+
+#include "halos.h"
+
+/* The transfers of a call site so far. */
+static uint64_t transfers_of(const char *of) {
+    static ha_site_statistics all[2000];
+    const size_t n = ha_sites(all, 2000);
+    for (size_t i = 0; i < n && i < 2000; i++)
+        if (!strcmp(all[i].site, of)) return all[i].transfers;
+    return 0;
+}
+
+/* Whether a file has the text. */
+static int has_text(FILE *file, const char *text) {
+    static char line[4000];
+    int found = 0;
+    rewind(file);
+    while (!found && fgets(line, sizeof line, file)) found = strstr(line, text) != NULL;
+    return found;
+}
+
+/* What a traced message to the right, of a view on a device, has moved: bytes in both directions. */
+typedef struct moved_case {
+    uint64_t staged, packed;
+    unsigned long given;
+    uint64_t transfers;         /* at the line of the send */
+    int is_reported, is_traced; /* it stands there: as waits and copies on a device do, too */
+} moved_case;
+
+/* The site of a call, which all macros of one line have. */
+static const char *site;
+#define FROM_HERE(call) (site = HA_SITE, (call))
+
+static moved_case moved_by(darray out, darray in) {
+    const int right = (me + 1) % ranks, left = (me + ranks - 1) % ranks;
+    const ha_mpi_traffic before = ha_mpi_traffic_so_far();
+    const unsigned long given = given_of_devices;
+    ha_mpi_request r[2] = {{NULL}};
+    char path[] = "/tmp/harray_mpi_XXXXXX";
+    const int made = mkstemp(path);
+    IS_TRUE(made >= 0);
+    SUCCEEDS(ha_trace_begin(path));
+    SUCCEEDS(ha_mpi_irecv(&r[0], in, left, 1, WORLD));
+    SUCCEEDS(FROM_HERE(ha_mpi_isend(&r[1], out, right, 1, WORLD)));
+    SUCCEEDS(ha_mpi_wait_all(r, 2));
+    SUCCEEDS(darray_prefetch(in, places[1]));
+    SUCCEEDS(ha_context_finish(places[1]));
+    SUCCEEDS(ha_trace_end());
+    const ha_mpi_traffic after = ha_mpi_traffic_so_far();
+    FILE *report = tmpfile(), *trace = fdopen(made, "r");
+    moved_case m = {.staged = after.staged_bytes - before.staged_bytes,
+                    .packed = after.packed_bytes - before.packed_bytes,
+                    .given = given_of_devices - given};
+    ha_report(report);
+    m.transfers = transfers_of(site);
+    m.is_reported = has_text(report, site);
+    m.is_traced = has_text(trace, site);
+    fclose(report);
+    fclose(trace);
+    unlink(path);
+    return m;
+}
+
+static void moved_by_messages(void) {
+    enum { N = 30, BYTES = N * 8 };
+    array_double_2 x = array_double_2_filled(HA_DIM(N, 4), me + 1, places[1]);
+    array_double_2 y = array_double_2_filled(HA_DIM(N, 4), -1, places[1]);
+    SUCCEEDS(array_double_2_fill(x, me + 2, places[1])); /* under way when it is sent */
+    (void)moved_by(HA_DARRAY(array_double_2_fix(x, 1, 0)), HA_DARRAY(array_double_2_fix(y, 1, 0)));
+    const moved_case packed = moved_by(HA_DARRAY(array_double_2_fix(x, 1, 3)),
+                                       HA_DARRAY(array_double_2_fix(y, 1, 3)));
+    SUCCEEDS(array_double_2_fill(x, me + 2, places[1]));
+    const moved_case plain = moved_by(HA_DARRAY(x), HA_DARRAY(y));
+    IS_TRUE(packed.packed == 2 * BYTES);
+    IS_TRUE(plain.packed == 0);
+    IS_TRUE(packed.staged == (is_aware ? 0 : 2 * BYTES));
+    IS_TRUE(plain.staged == (is_aware ? 0 : 4 * BYTES)); /* what has come stays on the host */
+    IS_TRUE(packed.given == (is_aware ? 2 : 0));
+    IS_TRUE(plain.given == (is_aware ? 2 : 0));
+    IS_TRUE(is_aware ? packed.transfers == 0 : packed.transfers > 0 && packed.is_reported);
+    IS_TRUE(packed.is_traced && (plain.is_traced || is_aware));
+    IS_TRUE(strstr(ha_mpi_describe(places[1]), is_aware ? "direct: HARRAY_MPI_GPU" : "staged: "));
+    IS_TRUE(!strcmp(ha_mpi_describe(ha_host()), "in place or packed: it is the host"));
+    double value = 0;
+    SUCCEEDS(array_double_2_get(y, HA_DIM(N - 1, 3), &value));
+    IS_TRUE(value == (double)((me + ranks - 1) % ranks + 2));
+    SUCCEEDS(array_double_2_free(&x));
+    SUCCEEDS(array_double_2_free(&y));
+    end_case("what messages move");
+}
+
+#endif

@@ -1,0 +1,89 @@
+/* MPI as the tests see it, by its profiling interface: one call may fail, and it takes pointers of simulated devices where
+ * HARRAY_MPI_GPU says so. Their memory cannot be touched at the addresses that users have: so MPI itself would crash,
+ * and whoever gives such a pointer to an MPI that does not take it does crash. What the device has not done yet is not
+ * waited for: with a delay (HARRAY_SIM) MPI would send what was there before. */
+#ifndef HARRAY_TESTS_MPI_WATCH_MPI_H
+#define HARRAY_TESTS_MPI_WATCH_MPI_H
+
+#include <stdint.h>
+
+/* How many calls are to succeed before one fails; -1: all. */
+static int mpi_fails_at = -1, mpi_has_failed;
+static int is_aware;                   /* HARRAY_MPI_GPU=yes */
+static unsigned long given_of_devices; /* how many pointers MPI got */
+
+/* Nonzero once. */
+static int mpi_fails_now(void) {
+    if (mpi_fails_at < 0 || mpi_fails_at-- > 0) return 0;
+    mpi_has_failed = 1;
+    return 1;
+}
+
+static void mpi_arm(int after) {
+    mpi_has_failed = 0;
+    mpi_fails_at = after;
+}
+
+/* Where the bytes are. */
+static void *reached(const void *data) {
+    for (int i = 0; is_aware && i < ha_sim_shared.opened; i++) {
+        const ha_queue *here = &ha_sim_shared.open[i]->here;
+        if ((uintptr_t)data - here->first >= here->bytes) continue;
+        given_of_devices++;
+        return (void *)((uintptr_t)data + here->shift);
+    }
+    return (void *)(uintptr_t)data;
+}
+
+/* What fails has done nothing. */
+#define WATCHED(name, parameters, arguments)                                                       \
+    int MPI_##name parameters { return mpi_fails_now() ? MPI_ERR_OTHER : PMPI_##name arguments; }
+/* But for what ends a message, which has arrived all the same. */
+#define WATCHED_END(name, parameters, arguments)                                                   \
+    int MPI_##name parameters {                                                                    \
+        const int code = PMPI_##name arguments;                                                    \
+        return mpi_fails_now() ? MPI_ERR_OTHER : code;                                             \
+    }
+
+WATCHED(Send, (const void *x, int n, MPI_Datatype t, int to, int tag, MPI_Comm comm),
+        (reached(x), n, t, to, tag, comm))
+WATCHED(Isend,
+        (const void *x, int n, MPI_Datatype t, int to, int tag, MPI_Comm comm, MPI_Request *r),
+        (reached(x), n, t, to, tag, comm, r))
+WATCHED(Irecv, (void *x, int n, MPI_Datatype t, int from, int tag, MPI_Comm comm, MPI_Request *r),
+        (reached(x), n, t, from, tag, comm, r))
+WATCHED_END(Recv,
+            (void *x, int n, MPI_Datatype t, int from, int tag, MPI_Comm comm, MPI_Status *status),
+            (reached(x), n, t, from, tag, comm, status))
+WATCHED_END(Wait, (MPI_Request * r, MPI_Status *status), (r, status))
+WATCHED(Bcast, (void *x, int n, MPI_Datatype t, int root, MPI_Comm comm),
+        (reached(x), n, t, root, comm))
+WATCHED(Allreduce, (const void *x, void *y, int n, MPI_Datatype t, MPI_Op op, MPI_Comm comm),
+        (x, y, n, t, op, comm))
+WATCHED(Reduce, (const void *x, void *y, int n, MPI_Datatype t, MPI_Op op, int root, MPI_Comm comm),
+        (x, y, n, t, op, root, comm))
+WATCHED(Gatherv,
+        (const void *x, int n, MPI_Datatype t, void *y, const int *ns, const int *at,
+         MPI_Datatype u, int root, MPI_Comm comm),
+        (reached(x), n, t, reached(y), ns, at, u, root, comm))
+WATCHED(Allgatherv,
+        (const void *x, int n, MPI_Datatype t, void *y, const int *ns, const int *at,
+         MPI_Datatype u, MPI_Comm comm),
+        (reached(x), n, t, reached(y), ns, at, u, comm))
+WATCHED(Scatterv,
+        (const void *x, const int *ns, const int *at, MPI_Datatype t, void *y, int n,
+         MPI_Datatype u, int root, MPI_Comm comm),
+        (reached(x), ns, at, t, reached(y), n, u, root, comm))
+WATCHED(Alltoall,
+        (const void *x, int n, MPI_Datatype t, void *y, int k, MPI_Datatype u, MPI_Comm comm),
+        (reached(x), n, t, reached(y), k, u, comm))
+WATCHED(Comm_dup, (MPI_Comm comm, MPI_Comm *made), (comm, made))
+WATCHED(Cart_get, (MPI_Comm comm, int n, int *size, int *is_periodic, int *at),
+        (comm, n, size, is_periodic, at))
+WATCHED(Type_contiguous, (int n, MPI_Datatype t, MPI_Datatype *made), (n, t, made))
+WATCHED(Type_create_struct,
+        (int n, const int *ns, const MPI_Aint *at, const MPI_Datatype *t, MPI_Datatype *made),
+        (n, ns, at, t, made))
+WATCHED(Op_create, (MPI_User_function * f, int commutes, MPI_Op *made), (f, commutes, made))
+
+#endif
