@@ -9,6 +9,7 @@ Every block of code that has a main is a whole program:
              others have the implementation in them, it is compiled once for all of them (support/linked.h).
              With harray_mpi.h, where there is an MPI, and it runs on two ranks
     ```cpp   the same as C++17, with the implementation in another file, as docs/using.md says
+    ```fortran  is compiled with the module of fortran/, as Fortran 2008, where there is a gfortran, and run
     ```cuda  is compiled where nvcc is; without a GPU nobody can run it
 Behind it stands what it prints, on stdout and stderr: in a ```console block, which is compared (a signal
 that ends the program is told as shells do), or in a ```text block where it differs from run to run.
@@ -41,6 +42,7 @@ C = ["cc", "-std=c11", *WARNINGS, "-Wconversion", f"-I{ROOT}"]
 # Of programs that have all in one file, what they do not call is not compiled.
 STATIC = "-DHARRAY_STATIC"
 CPP = ["c++", "-std=c++17", *WARNINGS, f"-I{ROOT}"]
+FORTRAN = ["gfortran", "-std=f2008", "-Wall", "-Wextra", "-Werror", "-fcheck=all"]
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 SUPPORT = ROOT / "tests" / "support"
 LINKED = ["-include", SUPPORT / "linked.h"]
@@ -49,7 +51,7 @@ MPIS = {"mpich": ("mpiexec.mpich", "mpiexec.hydra", "mpiexec"), "ompi-c": ("mpie
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
            "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 IMPLEMENTATION = '#define HARRAY_IMPLEMENTATION\n#include "harray.h"\n'
-CODE = ("c", "cpp", "cuda")
+CODE = ("c", "cpp", "cuda", "fortran")
 OTHERS = ("console", "text", "sh", "json", "diff", "")
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 # but for the types of accesses, which HARRAY and HA_ARRAY make
@@ -73,7 +75,7 @@ class Block:
     def __init__(self, page, match, following):
         self.page, self.language, self.text = page, match[1], match[2]
         self.name = f"{page.relative_to(ROOT)}:{match.string.count(chr(10), 0, match.start()) + 1}"
-        self.is_program = re.search(r"\bint main\(", self.text) is not None
+        self.is_program = re.search(r"\bint main\(|^program ", self.text, re.MULTILINE) is not None
         self.output_kind, self.output = (following[1], following[2]) if following else ("", "")
 
 
@@ -119,11 +121,15 @@ def inside(text, implementation):
 
 def build(language, text, folder, implementation=None):
     """Compiles a program in a folder, linked with the implementation if there is one; is there one to be run?"""
-    source = {"c": "program.c", "cpp": "program.cpp", "cuda": "program.cu"}[language]
+    source = {"c": "program.c", "cpp": "program.cpp", "cuda": "program.cu", "fortran": "program.f90"}[language]
     (folder / source).write_text(text, encoding="utf-8")
     commands = {"c": [[*C, source, *inside(text, implementation), "-o", "program", "-pthread"]],
                 "cpp": [[*C, "-c", "harray.c"],
                         [*CPP, source, "harray.o", "-o", "program", "-pthread"]],
+                "fortran": [[C[0], "-std=c11", f"-I{ROOT}", "-c", ROOT / "fortran" / "harray_fortran.c"],
+                            [*FORTRAN, ROOT / "fortran" / "harray.f90", source, "harray_fortran.o",
+                             *([implementation] if implementation else []), "-o", "program", "-pthread", "-lm",
+                             "-ldl"]],
                 "cuda": [[NVCC, "-I", str(ROOT), "-c", source]]}
     if language == "cpp":
         (folder / "harray.c").write_text(IMPLEMENTATION, encoding="utf-8")
@@ -148,7 +154,7 @@ def run(folder):
 
 def keeps_its_word(block, implementation):
     """Does the program compile, and print what stands behind it? None: nothing here compiles it."""
-    compiler = {"c": C[0], "cpp": CPP[0], "cuda": NVCC}[block.language]
+    compiler = {"c": C[0], "cpp": CPP[0], "cuda": NVCC, "fortran": FORTRAN[0]}[block.language]
     if not compiler or not shutil.which(compiler) or (uses_mpi(block.text) and not mpi()):
         return None
     with tempfile.TemporaryDirectory() as name:
@@ -206,14 +212,14 @@ class Tree:
             folders[:] = [f for f in folders if not f.startswith((".", "build"))]
             self.files += [(pathlib.Path(folder) / name).relative_to(ROOT) for name in files]
         for file in self.files:
-            if file.suffix in (".h", ".c", ".cu"):
+            if file.suffix in (".h", ".c", ".cu", ".f90"):
                 self.sources.append(read(ROOT / file))
                 if file.parts[0] not in ("tests", "bench", "examples"):
                     self.library.update(WORD.findall(self.sources[-1]))
 
     def unknown(self, page):
         for span in re.findall(r"`([^`\n]+)`", prose(page)):
-            if re.fullmatch(r"[\w./-]+\.(h|c|cu|py)", span):
+            if re.fullmatch(r"[\w./-]+\.(h|c|cu|py|f90)", span):
                 if not any(file.match(span) for file in self.files):
                     yield span
             yield from (word for word in WORD.findall(span) if word not in self.library)
@@ -249,8 +255,10 @@ def checks_of_text(all_blocks):
     tree = Tree()
     size = len(FRONT.read_bytes())
     yield f"README.md has at most {MOST_BYTES} bytes: {size}", size <= MOST_BYTES
-    yield judged("README.md links all pages",
-                 (page.name for page in PAGES[1:] if f"(docs/{page.name})" not in read(FRONT)))
+    using = read(ROOT / "docs" / "using.md")
+    yield judged("README.md links all pages, or docs/using.md does, which it links",
+                 (page.name for page in PAGES[1:]
+                  if f"(docs/{page.name})" not in read(FRONT) and f"]({page.name})" not in using))
     yield judged("docs/engine.md names the files of each layer", layers_misnamed())
     yield judged("parts of files", tree.stray(all_blocks))
     yield judged("languages of blocks", (f"{page.name}: {match[1]}" for page in PAGES
