@@ -18,11 +18,19 @@
 #define HA_BACKENDS_OPENCL(X) X(ha_backend_opencl)
 #endif
 
+#ifdef HARRAY_WITH_SYCL
+#include "sycl/sycl.h"
+#define HA_BACKENDS_SYCL(X) X(ha_backend_sycl)
+#else
+#define HA_BACKENDS_SYCL(X)
+#endif
+
 #define HA_BACKENDS(X)                                                                             \
     X(ha_backend_host)                                                                             \
     X(ha_backend_sim)                                                                              \
     HA_BACKENDS_CUDA(X)                                                                            \
     HA_BACKENDS_OPENCL(X)                                                                          \
+    HA_BACKENDS_SYCL(X)                                                                            \
     X(ha_backend_file)
 
 #endif

@@ -62,7 +62,7 @@ class on: # pylint: disable=invalid-name
 def devices():
     """The contexts of all devices that there are."""
     found = [_harray.host]
-    for kind in ("cuda", "opencl", "sim", "file"):
+    for kind in ("cuda", "opencl", "sycl", "sim", "file"):
         for number in range(_harray._count_devices(kind)):
             try:
                 found.append(_harray.context(f"{kind}:{number}"))

@@ -161,7 +161,7 @@ static PyObject *detach_all(opening *o) {
         PyObject *access = h ? access_new(o->array[i], h) : NULL;
         if (access && !PyTuple_SetItem(result, i, access)) continue;
         if (!PyErr_Occurred()) raise_status(HA_ERR_MEMORY);
-        if (o->access[i].array) HA_IGNORE(ha_close(&o->access[i]));
+        if (o->access[i].array) UNLOCKED(HA_IGNORE(ha_close(&o->access[i])));
         Py_CLEAR(result);
     }
     return result;

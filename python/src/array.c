@@ -83,7 +83,7 @@ static PyObject *get_order(PyObject *self, void *unused) {
 
 static PyObject *get_name(PyObject *self, void *unused) {
     (void)unused;
-    return PyUnicode_FromString(ha_array_name(ARRAY(self).array));
+    return text_from(ha_array_name(ARRAY(self).array));
 }
 
 static int set_name(PyObject *self, PyObject *value, void *unused) {
@@ -109,7 +109,11 @@ static const char capsule_name[] = "harray.darray";
 static void free_capsule(PyObject *capsule) {
     darray *x = PyCapsule_GetPointer(capsule, capsule_name);
     if (!x) return;
-    UNLOCKED(HA_IGNORE(darray_free(x)));
+    if (is_forked) return;
+    UNLOCKED({
+        HA_IGNORE(darray_free(x));
+        (void)ha_take_error();
+    });
     free(x);
 }
 
@@ -121,7 +125,12 @@ static PyObject *get_address(PyObject *self, void *unused) {
     darray *x = malloc(sizeof *x);
     if (!x) return PyErr_NoMemory();
     *x = darray_share(ARRAY(self));
+    if (!x->array) return free(x), raise_status(HA_OK);
     PyObject *capsule = PyCapsule_New(x, capsule_name, free_capsule);
+    if (!capsule) {
+        UNLOCKED(HA_IGNORE(darray_free(x)));
+        free(x);
+    }
     if (capsule && PyCapsule_SetContext(capsule, engine())) Py_CLEAR(capsule);
     return capsule;
 }

@@ -15,6 +15,7 @@
 #include "harray_ops.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 /* Runs a statement without the GIL: every call of harray that may wait, allocate or call back. A thread
  * that waited with the GIL would wait for ever for one that needs it. */
@@ -30,6 +31,29 @@ static inline void replace(PyObject **place, PyObject *by) {
     PyObject *old = *place;
     *place = by;
     Py_XDECREF(old);
+}
+
+/* A str of C's text, which may be cut in the middle of a letter, as long names are. */
+static inline PyObject *text_from(const char *text) {
+    return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+}
+
+/* A callback takes the GIL, and puts the exception aside that the thread may have on its way; the end gives both back. */
+typedef struct {
+    PyGILState_STATE state;
+    PyObject *type, *value, *trace;
+} callback;
+
+static inline callback callback_begin(void) {
+    callback c = {.state = PyGILState_Ensure()};
+    PyErr_Fetch(&c.type, &c.value, &c.trace);
+    return c;
+}
+
+static inline void callback_end(callback c) {
+    if (PyErr_Occurred()) PyErr_WriteUnraisable(NULL);
+    PyErr_Restore(c.type, c.value, c.trace);
+    PyGILState_Release(c.state);
 }
 
 /* ---- life.c: the process and the interpreter ------------------------------------------------- */

@@ -131,9 +131,7 @@ static PyObject *repr(PyObject *self) {
     return own ? PyUnicode_FromFormat("<harray.Context %s>", ha_context_name(own)) : NULL;
 }
 
-static PyObject *text(PyObject *self) {
-    return PyUnicode_FromString(ha_context_name(CONTEXT(self)));
-}
+static PyObject *text(PyObject *self) { return get_name(self, NULL); }
 
 static Py_hash_t hash(PyObject *self) { return (Py_hash_t)((uintptr_t)CONTEXT(self) >> 4); }
 

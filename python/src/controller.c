@@ -19,23 +19,23 @@ static long long answer(PyObject *result, long long otherwise) {
 
 static int pressure(void *user, ha_context *at, uint64_t need, int attempt) {
     (void)user;
-    const PyGILState_STATE state = PyGILState_Ensure();
+    const callback c = callback_begin();
     PyObject *where = context_object(at);
     PyObject *result = where ? PyObject_CallMethod(controller, "pressure", "OKi", where,
                                                    (unsigned long long)need, attempt)
                              : NULL;
     Py_XDECREF(where);
     const int freed = answer(result, 0) != 0;
-    PyGILState_Release(state);
+    callback_end(c);
     return freed;
 }
 
 static PyObject *list_of(const ha_candidate *list, size_t n) {
     PyObject *result = PyList_New(0);
     for (size_t i = 0; result && i < n; i++) {
-        PyObject *item = Py_BuildValue("(KsKii)", (unsigned long long)list[i].id, list[i].name,
-                                       (unsigned long long)list[i].bytes, list[i].priority,
-                                       list[i].is_done);
+        PyObject *item = Py_BuildValue("(KNKii)", (unsigned long long)list[i].id,
+                                       text_from(list[i].name), (unsigned long long)list[i].bytes,
+                                       list[i].priority, list[i].is_done);
         if (!item || PyList_Append(result, item)) Py_CLEAR(result);
         Py_XDECREF(item);
     }
@@ -45,7 +45,7 @@ static PyObject *list_of(const ha_candidate *list, size_t n) {
 static ptrdiff_t choose(void *user, ha_context *at, const ha_candidate *list, size_t n,
                         uint64_t need) {
     (void)user;
-    const PyGILState_STATE state = PyGILState_Ensure();
+    const callback c = callback_begin();
     PyObject *where = context_object(at), *candidates = where ? list_of(list, n) : NULL;
     PyObject *result = candidates ? PyObject_CallMethod(controller, "choose", "OOK", where,
                                                         candidates, (unsigned long long)need)
@@ -53,7 +53,7 @@ static ptrdiff_t choose(void *user, ha_context *at, const ha_candidate *list, si
     Py_XDECREF(candidates);
     Py_XDECREF(where);
     const ptrdiff_t index = (ptrdiff_t)answer(result, -1);
-    PyGILState_Release(state);
+    callback_end(c);
     return index;
 }
 
@@ -62,15 +62,12 @@ static void hear(const ha_event_info *e, void *user) {
     if (e->kind != HA_EVENT_NEW && e->kind != HA_EVENT_GONE && e->kind != HA_EVENT_EVICT &&
         e->kind != HA_EVENT_RESTORE)
         return;
-    const PyGILState_STATE state = PyGILState_Ensure();
-    PyObject *type, *value, *trace;
-    PyErr_Fetch(&type, &value, &trace); // that of a call which has just failed
-    answer(PyObject_CallMethod(controller, "event", "sKsKs", ha_event_kind_name(e->kind),
-                               (unsigned long long)e->id, e->array ? e->array : "",
+    const callback c = callback_begin();
+    answer(PyObject_CallMethod(controller, "event", "sKNKs", ha_event_kind_name(e->kind),
+                               (unsigned long long)e->id, text_from(e->array ? e->array : ""),
                                (unsigned long long)e->bytes, e->at ? e->at : ""),
            0);
-    PyErr_Restore(type, value, trace);
-    PyGILState_Release(state);
+    callback_end(c);
 }
 
 /* Before the object changes nobody calls it any more. */

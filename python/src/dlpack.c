@@ -88,6 +88,13 @@ static PyObject *tensor_of(held *h, int is_versioned, uint64_t flags) {
     return capsule;
 }
 
+/* None leaves the numbers as they are. */
+static int pair_from(PyObject *pair, const char *name, int *first, int *second) {
+    if (pair == Py_None) return 0;
+    if (PyTuple_Check(pair)) return PyArg_ParseTuple(pair, "ii", first, second) ? 0 : -1;
+    return PyErr_Format(PyExc_TypeError, "%s: %R is no pair of numbers", name, pair), -1;
+}
+
 static int wanted_from(PyObject *args, PyObject *keywords, wanted *w) {
     static char *names[] = {"stream", "max_version", "dl_device", "copy", NULL};
     *w = (wanted){Py_None, Py_None, Py_None, Py_None, 0, 0, 0};
@@ -95,9 +102,9 @@ static int wanted_from(PyObject *args, PyObject *keywords, wanted *w) {
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$OOOO", names, &w->stream, &w->max_version,
                                      &w->device, &w->copy))
         return -1;
-    if (w->max_version != Py_None && !PyArg_ParseTuple(w->max_version, "ii", &major, &minor))
+    if (pair_from(w->max_version, "max_version", &major, &minor) ||
+        pair_from(w->device, "dl_device", &w->type, &w->number))
         return -1;
-    if (w->device != Py_None && !PyArg_ParseTuple(w->device, "ii", &w->type, &w->number)) return -1;
     w->is_versioned = major >= 1;
     return 0;
 }
@@ -147,7 +154,10 @@ static PyObject *read_on_device(darray x, ha_context *context, const wanted *w) 
     const char *site = here();
     if (stream_from(w->stream, &stream)) return NULL;
     UNLOCKED(status = darray_to_dlpack_(x, context, HA_READ, stream, &t, site));
-    return status ? raise_status(status) : capsule_of(t, 1);
+    if (status) return raise_status(status);
+    PyObject *capsule = capsule_of(t, 1);
+    if (!capsule) UNLOCKED(t->deleter(t));
+    return capsule;
 }
 
 /* ---- of an access ----------------------------------------------------------------------------- */
@@ -161,21 +171,30 @@ static int place(const held *h, const wanted *w) {
     return refuse(h->x, "it is open on another device than the one that is asked for");
 }
 
-PyObject *access_dlpack(PyObject *self, PyObject *args, PyObject *keywords) {
-    wanted w;
+static PyObject *export_access(held *h, const wanted *w) {
     ha_status status = HA_OK;
-    held *h = access_held(self);
-    if (!h || wanted_from(args, keywords, &w)) return NULL;
-    const int to_host = place(h, &w);
+    const int to_host = place(h, w);
     if (to_host < 0) return NULL;
-    if (to_host || w.copy == Py_True) {
-        if (h->how == HA_READ) return copied(h->x, to_host ? ha_host() : h->context, &w);
+    if (to_host || w->copy == Py_True) {
+        if (h->how == HA_READ) return copied(h->x, to_host ? ha_host() : h->context, w);
         return refuse(h->x, "a copy is made of what is open for reading"), NULL;
     }
-    if (!can_be_told(h->x, &w, h->how)) return NULL;
-    if (h->context != ha_host() && h->how == HA_READ) return read_on_device(h->x, h->context, &w);
+    if (!can_be_told(h->x, w, h->how)) return NULL;
+    if (h->context != ha_host() && h->how == HA_READ) return read_on_device(h->x, h->context, w);
     if (h->context != ha_host()) UNLOCKED(status = ha_context_finish(h->context));
-    return status ? raise_status(status) : tensor_of(h, w.is_versioned, 0);
+    return status ? raise_status(status) : tensor_of(h, w->is_versioned, 0);
+}
+
+/* Another thread may close the access while this one waits. */
+PyObject *access_dlpack(PyObject *self, PyObject *args, PyObject *keywords) {
+    wanted w;
+    if (wanted_from(args, keywords, &w)) return NULL;
+    held *h = access_held(self);
+    if (!h) return NULL;
+    atomic_fetch_add(&h->owners, 1);
+    PyObject *capsule = export_access(h, &w);
+    held_drop(h);
+    return capsule;
 }
 
 static PyObject *device_tuple(ha_context *context) {

@@ -21,9 +21,9 @@ static void delete_theirs(const taken *t) {
 static void release(ha_dl_managed_tensor_versioned *ours) {
     taken *t = ours->manager_ctx;
     if (is_ending || is_forked) return;
-    const PyGILState_STATE state = PyGILState_Ensure();
+    const callback c = callback_begin();
     delete_theirs(t);
-    PyGILState_Release(state);
+    callback_end(c);
     free(t);
 }
 
@@ -87,12 +87,18 @@ static int context_of(PyObject *object, ha_context **context) {
     PyObject *device = PyObject_CallMethod(object, "__dlpack_device__", NULL);
     if (!device) return -1;
     const int is_pair = PyTuple_Check(device) && PyArg_ParseTuple(device, "ii", &type, &number);
+    if (!is_pair && !PyErr_Occurred())
+        PyErr_Format(PyExc_TypeError, "__dlpack_device__ gave %R, which is no pair of numbers",
+                     device);
     Py_DECREF(device);
     if (!is_pair) return -1;
     *context = ha_host();
     if (type == HA_DL_CPU || type == HA_DL_CUDA_HOST) return 0;
-    if (type == HA_DL_CUDA || type == HA_DL_CUDA_MANAGED)
-        UNLOCKED(*context = ha_context_get("cuda", number));
+    if (type != HA_DL_CUDA && type != HA_DL_CUDA_MANAGED)
+        return PyErr_Format(PyExc_NotImplementedError,
+                            "DLPack's device type %d: harray has no such devices", type),
+               -1;
+    UNLOCKED(*context = ha_context_get("cuda", number));
     return *context ? 0 : (raise_status(HA_OK), -1);
 }
 

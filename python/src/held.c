@@ -96,8 +96,9 @@ void held_drop(held *h) {
 int held_is_exported(const held *h) { return atomic_load(&h->owners) > 1; }
 
 void export_begin(export *e, held *of, const char *kind) {
+    atomic_fetch_add(&of->owners,
+                     1); // first: to find the place may collect garbage, which may close it
     *e = (export){.of = of, .kind = kind, .site = here()};
-    atomic_fetch_add(&of->owners, 1);
     pthread_mutex_lock(&exports_lock);
     e->next = exports;
     e->link = &exports;
@@ -153,9 +154,9 @@ PyObject *list_exports(PyObject *module, PyObject *unused) {
     PyObject *result = list ? PyList_New(0) : PyErr_NoMemory();
     for (size_t i = 0; result && i < n; i++) {
         const told *t = &list[i];
-        PyObject *item = Py_BuildValue("{s:s,s:s,s:s,s:s,s:s,s:s}", "array", t->name, "kind",
-                                       t->kind, "how", t->how, "context", t->context, "site",
-                                       t->site, "opened", t->opened);
+        PyObject *item = Py_BuildValue("{s:N,s:s,s:s,s:s,s:N,s:N}", "array", text_from(t->name),
+                                       "kind", t->kind, "how", t->how, "context", t->context,
+                                       "site", text_from(t->site), "opened", text_from(t->opened));
         if (!item || PyList_Append(result, item)) Py_CLEAR(result);
         Py_XDECREF(item);
     }

@@ -69,7 +69,7 @@ static int follow(PyObject *self, PyObject *index, walk *w) {
     if (!tuple) return -1;
     const int left_out = count_left_out(tuple, w->x);
     int status = left_out < 0 ? -1 : 0;
-    for (Py_ssize_t i = 0; !status && i < PyTuple_Size(tuple); i++)
+    for (Py_ssize_t i = 0; !status && w->x.array && i < PyTuple_Size(tuple); i++)
         status = step(w, PyTuple_GetItem(tuple, i), left_out);
     Py_DECREF(tuple);
     if (!status && !w->x.array) return raise_status(HA_OK), -1;

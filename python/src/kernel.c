@@ -198,7 +198,7 @@ PyObject *kernel_log(PyObject *module, PyObject *args) {
     if (!text) return PyErr_NoMemory();
     text[0] = '\0';
     ha_kernel_log(&m->kernel, context, text, bytes + 1);
-    PyObject *result = PyUnicode_FromString(text);
+    PyObject *result = text_from(text);
     free(text);
     return result;
 }

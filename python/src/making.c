@@ -24,7 +24,8 @@ static int order_from(PyObject *object, ha_order *order) {
 static int plan_from(PyObject *shape, plan *p) {
     if (!p->type) p->type = HA_DTYPE_double;
     p->rank = shape_from(shape, p->extent);
-    if (p->rank < 0 || (p->dtype && dtype_from(p->dtype, &p->type))) return -1;
+    if (p->rank < 0 || (p->dtype && p->dtype != Py_None && dtype_from(p->dtype, &p->type)))
+        return -1;
     return order_from(p->order, &p->in) || context_from(p->where, &p->context) ? -1 : 0;
 }
 

@@ -95,11 +95,20 @@ static int bytes_of_text(const char *text, uint64_t *bytes) {
     return 0;
 }
 
+/* Any whole number, as those of NumPy. */
+static int bytes_of_number(PyObject *object, uint64_t *bytes) {
+    PyObject *number = PyNumber_Index(object);
+    if (!number) return -1;
+    *bytes = PyLong_AsUnsignedLongLong(number);
+    Py_DECREF(number);
+    if (!PyErr_Occurred()) return 0;
+    if (PyErr_ExceptionMatches(PyExc_OverflowError))
+        PyErr_Format(PyExc_ValueError, "%R bytes: not less than 0, and at most 64 bits", object);
+    return -1;
+}
+
 static int bytes_from(PyObject *object, uint64_t *bytes) {
-    if (!PyUnicode_Check(object)) {
-        *bytes = PyLong_AsUnsignedLongLong(object);
-        return PyErr_Occurred() ? -1 : 0;
-    }
+    if (!PyUnicode_Check(object)) return bytes_of_number(object, bytes);
     const char *text = PyUnicode_AsUTF8AndSize(object, NULL);
     if (text && !bytes_of_text(text, bytes)) return 0;
     if (text)
@@ -152,7 +161,8 @@ PyObject *set_watermark(PyObject *module, PyObject *args) {
     double part;
     ha_context *context;
     if (!PyArg_ParseTuple(args, "Od", &where, &part) || context_from(where, &context)) return NULL;
-    const ha_status status = ha_memory_set_watermark(context, part);
+    ha_status status = HA_OK;
+    UNLOCKED(status = ha_memory_set_watermark(context, part));
     if (status) return raise_status(status);
     Py_RETURN_NONE;
 }

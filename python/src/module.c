@@ -53,8 +53,8 @@ static PyObject *report(PyObject *module, PyObject *unused) {
     FILE *file = open_memstream(&text, &bytes);
     if (!file) return PyErr_NoMemory();
     UNLOCKED(ha_report_json(file));
-    fclose(file);
-    PyObject *result = PyUnicode_FromStringAndSize(text, (Py_ssize_t)bytes);
+    if (fclose(file)) return free(text), PyErr_NoMemory();
+    PyObject *result = PyUnicode_DecodeUTF8(text, (Py_ssize_t)bytes, "replace");
     free(text);
     return result;
 }

@@ -37,16 +37,16 @@ PyObject *view_transpose(PyObject *self, PyObject *args) {
 /* One extent may be -1: what is left. */
 static int complete(int64_t size, int rank, int64_t *extent) {
     int64_t known = 1;
-    int open = -1;
+    int open = -1, is_huge = 0;
     for (int d = 0; d < rank; d++)
         if (extent[d] != -1)
-            known *= extent[d];
+            is_huge |= __builtin_mul_overflow(known, extent[d], &known);
         else if (open >= 0)
             return PyErr_SetString(PyExc_ValueError, "more than one extent of -1"), -1;
         else
             open = d;
     if (open < 0) return 0;
-    if (known <= 0 || size % known)
+    if (is_huge || known <= 0 || size % known)
         return PyErr_Format(PyExc_ValueError, "%lld elements cannot be reshaped so",
                             (long long)size),
                -1;
@@ -75,7 +75,9 @@ PyObject *view_broadcast(PyObject *self, PyObject *shape) {
 }
 
 PyObject *view_flip(PyObject *self, PyObject *axis) {
-    int64_t dimension = PyLong_AsLongLong(axis);
+    PyObject *number = PyNumber_Index(axis);
+    int64_t dimension = number ? PyLong_AsLongLong(number) : 0;
+    Py_XDECREF(number);
     if (PyErr_Occurred() || axis_of(dimension, ARRAY(self).rank, &dimension)) return NULL;
     return array_view(darray_flip(ARRAY(self), (int)dimension));
 }

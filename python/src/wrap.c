@@ -11,12 +11,12 @@ typedef struct {
 static void release(void *user) {
     kept *k = user;
     if (is_ending || is_forked) return; // there is nobody left to give it to
-    const PyGILState_STATE state = PyGILState_Ensure();
+    const callback c = callback_begin();
     if (k->object)
         Py_DECREF(k->object);
     else
         PyBuffer_Release(&k->view);
-    PyGILState_Release(state);
+    callback_end(c);
     free(k);
 }
 

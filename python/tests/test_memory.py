@@ -44,7 +44,7 @@ def test_budgets_hold(tmp_path):
     for text, number in (("3MiB", 3 * MIB), ("3 M", 3 * MIB), (3 * MIB, 3 * MIB), ("0.5g", 512 * MIB), ("1e6", 10 ** 6), ("3MB", 3 * MIB)):
         ha.set_budget(gpu, text)
         assert gpu.pressure["budget"] == number
-    for wrong, error in (("3 apples", ValueError), ("", ValueError), (-1, OverflowError), (2.5, TypeError), ("-3M", ValueError)):
+    for wrong, error in (("3 apples", ValueError), ("", ValueError), (-1, ValueError), (2.5, TypeError), ("-3M", ValueError)):
         with pytest.raises(error):
             ha.set_budget(gpu, wrong)
     ha.set_budget(gpu, "3MiB")

@@ -1,0 +1,134 @@
+/* SYCL devices and their memory, USM of the kind "device" in the context that dpctl's own queues use, so that dpctl
+ * takes it as memory of its own. */
+#ifndef HARRAY_BACKENDS_SYCL_DEVICE_H
+#define HARRAY_BACKENDS_SYCL_DEVICE_H
+
+#include "load.h"
+
+typedef struct ha_sycl_device {
+    int number;
+    uint64_t total; /* bytes of memory */
+    void *device, *context;
+    void *queue; /* of allocations */
+} ha_sycl_device;
+
+HA_IN_ ha_status ha_sycl_fail(const ha_sycl_device *device, const char *function) {
+    char text[160];
+    snprintf(text, sizeof text, "sycl:%d: DPCTL%s failed; the library writes why to stderr",
+             device->number, function);
+    ha_backend_report(0, text);
+    return HA_ERR_BACKEND;
+}
+
+HA_IN_ ha_status ha_sycl_allocate(void *memory, size_t bytes, void **block) {
+    const ha_sycl_device *device = (const ha_sycl_device *)memory;
+    if (bytes > device->total) return HA_ERR_MEMORY;
+    void *made = ha_sycl.aligned_alloc_device(64, bytes, device->queue);
+    if (made == NULL) return HA_ERR_MEMORY;
+    *block = made;
+    return HA_OK;
+}
+
+HA_IN_ void ha_sycl_release(void *memory, void *block, size_t bytes) {
+    (void)bytes;
+    ha_sycl.free_with_queue(block, ((const ha_sycl_device *)memory)->queue);
+}
+
+HA_IN_ int ha_sycl_reaches(void *memory, const ha_place *other) {
+    (void)memory;
+    return strcmp(other->backend->kind, "host") == 0;
+}
+
+HA_IN_ int ha_sycl_knows(void *memory, const void *pointer, ha_memory_kind *kind) {
+    static const ha_memory_kind kinds[] = {[HA_SYCL_KIND_DEVICE] = HA_MEMORY_DEVICE,
+                                           [HA_SYCL_KIND_SHARED] = HA_MEMORY_MANAGED,
+                                           [HA_SYCL_KIND_HOST] = HA_MEMORY_PINNED};
+    const ha_sycl_device *device = (const ha_sycl_device *)memory;
+    const int found = pointer ? ha_sycl.USM_GetPointerType(pointer, device->context) : 0;
+    if (found < HA_SYCL_KIND_DEVICE || found > HA_SYCL_KIND_HOST) return 0;
+    *kind = kinds[found];
+    return 1;
+}
+
+HA_IN_ ha_status ha_sycl_capacity(void *memory, uint64_t *total, uint64_t *unused) {
+    *total = ((const ha_sycl_device *)memory)->total;
+    *unused = UINT64_MAX;
+    return HA_OK;
+}
+
+static const ha_memory_ops ha_sycl_memory_ops = {
+    .bytes = sizeof(ha_memory_ops),
+    .version = HA_BACKEND_VERSION,
+    .allocate = ha_sycl_allocate,
+    .release = ha_sycl_release,
+    .reaches = ha_sycl_reaches,
+    .knows = ha_sycl_knows,
+    .capacity = ha_sycl_capacity,
+};
+
+/* ---- opening and closing ---------------------------------------------------------------------- */
+
+/* How many devices have memory of their own; that with the number goes to *wanted, the caller's to delete. */
+HA_IN_ int ha_sycl_look(int number, void **wanted) {
+    int count = 0;
+    void *devices = ha_sycl.DeviceMgr_GetDevices(HA_SYCL_ALL_DEVICES);
+    const size_t n = devices != NULL ? ha_sycl.DeviceVector_Size(devices) : 0;
+    for (size_t i = 0; i < n; i++) {
+        void *device = ha_sycl.DeviceVector_GetAt(devices, i);
+        if (device == NULL) continue;
+        const int usable = ha_sycl.Device_HasAspect(device, HA_SYCL_USM_DEVICE_ALLOCATIONS);
+        if (usable && count++ == number)
+            *wanted = device;
+        else
+            ha_sycl.Device_Delete(device);
+    }
+    if (devices != NULL) ha_sycl.DeviceVector_Delete(devices);
+    return count;
+}
+
+HA_IN_ int ha_sycl_count(void) {
+    const int found = ha_sycl_load();
+    if (found <= 0) return found;
+    const int count = ha_sycl_look(-1, NULL);
+    snprintf(ha_sycl_why.text, sizeof ha_sycl_why.text, "%s",
+             count ? "" : "no SYCL device has memory of its own (usm_device_allocations)");
+    return count;
+}
+
+HA_IN_ const char *ha_sycl_missing(void) { return ha_sycl_why.text; }
+
+HA_IN_ void ha_sycl_close(void *handle) {
+    ha_sycl_device *device = (ha_sycl_device *)handle;
+    if (device->queue != NULL) ha_sycl.Queue_Delete(device->queue);
+    if (device->context != NULL) ha_sycl.Context_Delete(device->context);
+    if (device->device != NULL) ha_sycl.Device_Delete(device->device);
+    HARRAY_FREE(device);
+}
+
+HA_IN_ ha_status ha_sycl_open(int number, void **opened, void **memory) {
+    ha_sycl_device *device = (ha_sycl_device *)HARRAY_MALLOC(sizeof *device);
+    if (device == NULL) return HA_ERR_MEMORY;
+    *device = (ha_sycl_device){.number = number};
+    (void)ha_sycl_look(number, &device->device);
+    if (device->device != NULL)
+        device->context = ha_sycl.DeviceMgr_GetCachedContext(device->device);
+    if (device->context != NULL)
+        device->queue = ha_sycl.Queue_Create(device->context, device->device, NULL,
+                                             HA_SYCL_IN_ORDER);
+    if (device->queue == NULL) {
+        const ha_status status = ha_sycl_fail(device, "Queue_Create");
+        ha_sycl_close(device);
+        return status;
+    }
+    device->total = ha_sycl.Device_GetGlobalMemSize(device->device);
+    *opened = *memory = device;
+    return HA_OK;
+}
+
+HA_IN_ void ha_sycl_describe(void *device, char *text, size_t bytes) {
+    const char *name = ha_sycl.Device_GetName(((const ha_sycl_device *)device)->device);
+    snprintf(text, bytes, "%s", name != NULL ? name : "");
+    if (name != NULL) ha_sycl.CString_Delete(name);
+}
+
+#endif

@@ -1,0 +1,33 @@
+/* SYCL devices, by the C interface of dpctl: contexts "sycl:0", "sycl:1", … of those that have USM of their own, in
+ * dpctl's order. They are taken only if they are named.
+ *
+ *     load.h       the functions, and finding the library
+ *     device.h     devices and their memory
+ *     queue.h      queues and events
+ *
+ * Built in where HARRAY_WITH_SYCL is defined, as in the library of the Python package. */
+#ifndef HARRAY_BACKENDS_SYCL_SYCL_H
+#define HARRAY_BACKENDS_SYCL_SYCL_H
+
+/* Of programs that only see it, all warnings have been given where it was compiled (tests/support/linked.h). */
+#ifdef HA_INSIDE_IS_LINKED_
+#pragma GCC system_header
+#endif
+
+#include "queue.h"
+
+HA_STATE_ const ha_backend ha_backend_sycl HA_UNUSED = {
+    .bytes = sizeof(ha_backend),
+    .version = HA_BACKEND_VERSION,
+    .kind = "sycl",
+    .only_if_named = 1,
+    .count = ha_sycl_count,
+    .open = ha_sycl_open,
+    .close = ha_sycl_close,
+    .memory = &ha_sycl_memory_ops,
+    .queue = &ha_sycl_queue_ops,
+    .missing = ha_sycl_missing,
+    .describe = ha_sycl_describe,
+};
+
+#endif

@@ -1,0 +1,138 @@
+"""What is passed, named and freed in ways that a program would not choose, and may meet."""
+import gc
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import harray as ha
+
+
+def test_names_that_are_cut_in_a_letter():
+    x = ha.zeros(3, name="x" + "é" * 40) # 47 bytes are kept, which ends in the middle of one
+    assert x.name.startswith("xéé") and "x" in repr(x)
+    with x.read() as access:
+        view = memoryview(access)
+        assert ha.exports()[0]["array"].startswith("xé")
+        with pytest.raises(BufferError, match="xé"):
+            x.write()
+        view.release()
+    assert any(row for row in ha.report())
+
+
+def test_controllers_hear_names_that_are_cut_in_a_letter():
+    heard = []
+
+    class Watch(ha.Controller):
+        def freed(self, array):
+            heard.append(array.name)
+
+    ha.set_controller(Watch())
+    try:
+        ha.zeros(3, name="x" + "é" * 40)
+    finally:
+        ha.set_controller(None)
+    assert heard and heard[-1].startswith("xé")
+
+
+@pytest.mark.parametrize("last", [0, slice(None), ...])
+def test_more_dimensions_than_there_are(last):
+    with pytest.raises((ValueError, IndexError)):
+        ha.zeros(3)[(None,) * 40 + (last,)] # pylint: disable=expression-not-assigned
+
+
+@pytest.mark.parametrize("shape", [(2**32, 2**32, -1), (2**62, 4, -1), (2**63 - 1, 3, -1), (-1, -2)])
+def test_reshape_beyond_64_bits(shape):
+    with pytest.raises(ValueError):
+        ha.zeros(4).reshape(*shape)
+
+
+def test_no_dtype_is_the_usual_one():
+    assert ha.full(2, 3, None).dtype == "int64" and ha.zeros(2, None).dtype == "float64"
+
+
+def test_numbers_of_numpy():
+    ha.set_budget("sim:0", np.int64(1 << 30))
+    ha.set_budget("sim:0", 0)
+    assert ha.zeros((2, 3)).flip(np.int64(1)).shape == (2, 3)
+    for wrong in (-1, 1 << 64, np.int64(-1)):
+        with pytest.raises(ValueError):
+            ha.set_budget("sim:0", wrong)
+    with pytest.raises(TypeError):
+        ha.set_budget("sim:0", 1.5)
+
+
+class Producer:
+    """Of DLPack, with a device of anybody's choice."""
+
+    def __init__(self, device):
+        self.device = device
+
+    def __dlpack_device__(self):
+        return self.device
+
+    def __dlpack__(self, **_):
+        raise AssertionError("not to be asked")
+
+
+@pytest.mark.parametrize("device, error", [((10, 0), NotImplementedError), ([1, 0], TypeError), (None, TypeError),
+                                           ((1,), TypeError), ((1, 2**40), OverflowError), (("a", 0), TypeError)])
+def test_devices_of_dlpack_that_there_are_not(device, error):
+    with pytest.raises(error):
+        ha.from_dlpack(Producer(device))
+    with pytest.raises(error):
+        ha.wrap(Producer(device))
+
+
+def test_arguments_of_dlpack_that_are_no_pairs():
+    x = ha.zeros(3)
+    with x.read() as access:
+        for name in ("max_version", "dl_device"):
+            for wrong in ([1, 0], 1, "ab", (1,), (1, 0, 0)):
+                for of in (x, access):
+                    with pytest.raises(TypeError):
+                        of.__dlpack__(**{name: wrong})
+
+
+def test_closing_while_another_thread_exports():
+    x = ha.array(np.arange(1000.0))
+    for _ in range(300):
+        access = x.write("sim:0")
+        thread = threading.Thread(target=_export, args=(access,))
+        thread.start()
+        try:
+            access.close()
+        except BufferError:
+            pass # it was being exported
+        thread.join()
+        del access, thread
+    assert x.tolist()[-1] == 999 and not ha.exports()
+
+
+def _export(access):
+    try:
+        access.__dlpack__(max_version=(1, 0))
+    except (ValueError, BufferError, RuntimeError):
+        pass # it was closed before, or its device has no name in DLPack
+
+
+def test_what_is_released_while_an_exception_is_on_its_way():
+    class Owner(bytearray):
+        def __del__(self):
+            freed.append(1)
+            raise RuntimeError("in the destructor") from None
+
+    freed, seen = [], []
+    before, sys.unraisablehook = sys.unraisablehook, lambda told: seen.append(told.exc_type)
+    try:
+        with pytest.raises(KeyError, match="mine"):
+            x = ha.wrap(Owner(80))
+            try:
+                raise KeyError("mine")
+            finally:
+                del x
+                gc.collect()
+    finally:
+        sys.unraisablehook = before
+    assert freed == [1] and seen == [RuntimeError]

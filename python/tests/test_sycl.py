@@ -1,0 +1,121 @@
+"""SYCL devices, over a library that has dpctl's functions and the host's memory; over dpctl's own where that is installed
+and finds a device with memory of its own."""
+import pathlib
+import shutil
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+FAKE = pathlib.Path(__file__).resolve().parents[2] / "tests" / "backends" / "fake_sycl.c"
+
+
+def run(program, library):
+    """In an interpreter of its own, as libraries stay; its output."""
+    start = f"import os\nos.environ['HARRAY_SYCL'] = 'library={library}'\n" if library else "import dpctl\n"
+    done = subprocess.run([sys.executable, "-X", "dev", "-c", start + textwrap.dedent(program)], capture_output=True, text=True,
+                          timeout=60, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="session", name="fake")
+def _fake(tmp_path_factory):
+    compiler = shutil.which("cc")
+    if not compiler or not FAKE.exists():
+        pytest.skip("a C compiler and the repository's tests are needed")
+    library = tmp_path_factory.mktemp("sycl") / "libfake_sycl.so"
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", str(library), str(FAKE), "-pthread"], check=True)
+    return library
+
+
+ARRAYS = """
+    import harray as ha, numpy as np
+    gpu = ha.context("sycl:0")
+    x = ha.array(np.arange(1000.0), name="x")
+    with x.write(gpu) as v:
+        assert v.pointer and v.stream and v.context == gpu
+        try:
+            memoryview(v)
+            raise SystemExit("the host cannot reach it")
+        except BufferError:
+            pass
+    assert x.residency["sycl:0"] == "dirty"
+    assert (x.numpy() == np.arange(1000.0)).all()
+    y = x[::-2].copy()
+    with y.read(gpu), x.read(gpu):
+        pass
+    assert y.tolist() == list(np.arange(1000.0)[::-2])
+    assert gpu in ha.devices() and ha.best() != gpu
+    ha.set_budget(gpu, 1 << 20)
+    many = [ha.full(60000, i) for i in range(8)]
+    for z in many:
+        with z.write(gpu):
+            pass
+    assert [z[59999] for z in many] == list(range(8)) and gpu.pressure["evictions"]
+    print("passed")
+"""
+
+
+def test_arrays(fake):
+    assert run(ARRAYS, fake) == "passed\n"
+
+
+def test_too_large_a_block(fake):
+    assert run("""
+        import harray as ha
+        x = ha.empty((3 << 30,), "i1")
+        try:
+            x.overwrite("sycl:0")
+        except MemoryError:
+            print("passed")
+    """, fake) == "passed\n"
+
+
+def test_queues_of_the_callers(fake):
+    """Only those that are in order, and of the context that has the memory."""
+    assert run(f"""
+        import ctypes as C, harray as ha
+        library = C.CDLL({str(fake)!r})
+        for name in "Mgr_GetDevices Vector_GetAt Mgr_GetCachedContext".split():
+            getattr(library, "DPCTLDevice" + name).restype = C.c_void_p
+        library.DPCTLQueue_Create.restype = C.c_void_p
+        devices = C.c_void_p(library.DPCTLDeviceMgr_GetDevices(1))
+        def queue(number, properties):
+            device = C.c_void_p(library.DPCTLDeviceVector_GetAt(devices, C.c_size_t(number)))
+            context = C.c_void_p(library.DPCTLDeviceMgr_GetCachedContext(device))
+            return library.DPCTLQueue_Create(context, device, None, properties)
+        for wrong in (queue(2, 2), queue(0, 0)):
+            try:
+                ha.adopt("sycl:0", wrong)
+                raise SystemExit("not refused")
+            except ValueError:
+                pass
+        own = ha.adopt("sycl:0", queue(0, 2))
+        x = ha.full(10, 3)
+        with x.write(own):
+            pass
+        own.finish()
+        assert x.tolist() == [3] * 10
+        own.unfork()
+        print("passed")
+    """, fake) == "passed\n"
+
+
+def test_without_the_library():
+    assert run("""
+        import harray as ha
+        try:
+            ha.context("sycl:0")
+        except LookupError as error:
+            assert "nowhere.so" in str(error), error
+            print("passed")
+    """, "/nowhere.so") == "passed\n"
+
+
+def test_over_dpctl():
+    dpctl = pytest.importorskip("dpctl")
+    if not any(device.has_aspect_usm_device_allocations for device in dpctl.get_devices()):
+        pytest.skip("no device of dpctl's has memory of its own")
+    assert run(ARRAYS, None) == "passed\n"
