@@ -102,7 +102,8 @@ HA_API HA_MUST_CHECK ha_status ha_mpi_test_(ha_mpi_request *request, int *done, 
 
 /* ---- collectives ---------------------------------------------------------------------------- */
 
-/* As MPI's, of any views. All ranks of the communicator have to call them. Reductions are in place: of x on every
+/* As MPI's, of any views. All ranks of the communicator have to call them; one that is refused, or has no memory, takes
+ * no part, and others may wait for it, as with MPI (HARRAY_MPI_CHECK, below, tells them). Reductions are in place: of x on every
  * rank, or on the root; types are those that MPI can reduce, and half and bfloat16, whose MPI_SUM, MPI_PROD,
  * MPI_MIN and MPI_MAX are computed in float. Records, and elements of the user's own type, cannot be reduced.
  *
