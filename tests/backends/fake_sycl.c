@@ -1,5 +1,6 @@
 /* A library with the functions of dpctl's C interface that backends/sycl uses, for machines without SYCL: two devices on the
  * host's memory, and one without memory of its own, which is not to be listed. What is enqueued happens at once. */
+#define _POSIX_C_SOURCE 200809L /* strdup */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>

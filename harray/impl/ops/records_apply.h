@@ -71,12 +71,13 @@ HA_DEVICE_CODE(
 /* ---- its text ------------------------------------------------------------------------------------ */
 
 HA_IN_ ha_apply_rounding ha_apply_rounding_of(ha_dtype type) {
-    switch (ha_type_of_part(type)) {
+    switch (type) {
     case HA_DTYPE_half:
         return HA_ROUNDED_TO_HALF;
     case HA_DTYPE_bfloat16:
         return HA_ROUNDED_TO_BFLOAT16;
     case HA_DTYPE_float:
+    case HA_DTYPE_c64:
         return HA_ROUNDED_TO_FLOAT;
     default:
         return HA_NOT_ROUNDED;
@@ -84,7 +85,8 @@ HA_IN_ ha_apply_rounding ha_apply_rounding_of(ha_dtype type) {
 }
 
 HA_IN_ int ha_apply_is_integer(ha_dtype type) {
-    return type != HA_DTYPE_bool && !ha_is_floating(ha_type_of_part(type));
+    const ha_number_kind kind = ha_dtype_kind(type);
+    return kind == HA_KIND_SIGNED || kind == HA_KIND_UNSIGNED;
 }
 
 /* "x + d"; of an assignment "d". */
@@ -137,7 +139,7 @@ HA_IN_ void ha_apply_put_parts(ha_text *t, ha_operator operation, ha_dtype type)
 HA_IN_ void ha_apply_put_leaf(ha_text *t, ha_operator operation, const ha_device_field *f,
                               const char *subscripts) {
     const ha_dtype type = f->field->type;
-    const int is_read = operation != HA_ASSIGN, is_complex = ha_is_complex(type);
+    const int is_read = operation != HA_ASSIGN, is_complex = ha_dtype_kind(type) == HA_KIND_COMPLEX;
     ha_print(t, "{ ");
     if (is_read)
         ha_print(t, "%s x = ha_these_%s_get(p, at%s); ", ha_device_word(type), f->name, subscripts);
