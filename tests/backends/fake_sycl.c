@@ -1,5 +1,5 @@
 /* A library with the functions of dpctl's C interface that backends/sycl uses, for machines without SYCL: two devices on the
- * host's memory, and one without memory of its own, which is not to be listed. What is enqueued happens at once. */
+ * host's memory, and one without memory of its own, which is not to be listed. */
 #define _POSIX_C_SOURCE 200809L /* strdup */
 #include <pthread.h>
 #include <stdbool.h>
@@ -11,10 +11,27 @@
 #define FAKE __attribute__((visibility("default")))
 enum { DEVICES = 3, WITHOUT_MEMORY = 1, CAPACITY = 1 << 30, IN_ORDER = 2, COMPLETE = 3 };
 
+/* What was enqueued on a queue and its copies, in order. It happens when somebody waits for it, and no sooner: who
+ * forgets to wait sees old values. */
+typedef struct command {
+    struct command *next;
+    void *to;
+    const void *from;
+    size_t bytes;
+    struct object *awaited; /* an event; NULL: a copy, or nothing at all */
+} command;
+typedef struct work {
+    command *first, **end;
+    long enqueued, done;
+    int owners;
+} work;
+
 /* Everything that is given out is one of these, so that what is given to the wrong function is seen. */
 typedef struct object {
     char kind; /* 'v'ector, 'd'evice, 'c'ontext, 'q'ueue, 'e'vent */
     int device, properties;
+    work *work;  /* of queues and events */
+    long number; /* of an event: when so many have been done */
 } object;
 
 typedef struct block {
@@ -29,7 +46,7 @@ static size_t used[DEVICES];
 
 static object *make(char kind, int device, int properties) {
     object *o = malloc(sizeof *o);
-    if (o) *o = (object){kind, device, properties};
+    if (o) *o = (object){.kind = kind, .device = device, .properties = properties};
     return o;
 }
 
@@ -43,6 +60,61 @@ static void delete (char kind, void *pointer) {
     as(kind, pointer)->kind = '-';
     free(pointer);
 }
+
+/* ---- what is enqueued: under a lock of its own ------------------------------------------------------ */
+
+static pthread_mutex_t order = PTHREAD_MUTEX_INITIALIZER;
+
+static void run(work *w, long until);
+
+static void leave(work *w) {
+    if (w->owners > 1) {
+        w->owners--;
+        return;
+    }
+    run(w, w->enqueued);
+    free(w);
+}
+
+static void forget(object *event) {
+    leave(event->work);
+    delete ('e', event);
+}
+
+static void run(work *w, long until) {
+    while (w->done < until) {
+        command *c = w->first;
+        w->first = c->next;
+        if (!w->first) w->end = &w->first;
+        if (c->awaited) {
+            run(c->awaited->work, c->awaited->number);
+            forget(c->awaited);
+        }
+        if (c->bytes) memmove(c->to, c->from, c->bytes);
+        free(c);
+        w->done++;
+    }
+}
+
+static object *with_work(object *o, work *w, long number) {
+    if (!o || !w) abort();
+    w->owners++;
+    o->work = w;
+    o->number = number;
+    return o;
+}
+
+static object *enqueue(object *queue, command what) {
+    work *w = queue->work;
+    command *c = malloc(sizeof *c);
+    if (!c) abort();
+    *c = what;
+    *w->end = c;
+    w->end = &c->next;
+    return with_work(make('e', queue->device, 0), w, ++w->enqueued);
+}
+
+/* ---- devices ---------------------------------------------------------------------------------------- */
 
 FAKE void *DPCTLDeviceMgr_GetDevices(int kinds) { return kinds ? make('v', 0, 0) : NULL; }
 FAKE void *DPCTLDeviceMgr_GetCachedContext(void *d) { return make('c', as('d', d)->device, 0); }
@@ -61,33 +133,80 @@ FAKE void DPCTLCString_Delete(const char *text) { free((void *)(uintptr_t)text);
 FAKE bool DPCTLContext_AreEq(void *a, void *b) { return as('c', a)->device == as('c', b)->device; }
 FAKE void DPCTLContext_Delete(void *c) { delete ('c', c); }
 
+/* ---- queues and events ------------------------------------------------------------------------------ */
+
 FAKE void *DPCTLQueue_Create(void *c, void *d, void (*failed)(int), int properties) {
     (void)failed;
-    return as('c', c)->device == as('d', d)->device ? make('q', as('d', d)->device, properties)
-                                                    : NULL;
+    if (as('c', c)->device != as('d', d)->device) return NULL;
+    work *w = calloc(1, sizeof *w);
+    if (!w) abort();
+    w->end = &w->first;
+    return with_work(make('q', as('d', d)->device, properties), w, 0);
 }
 FAKE void *DPCTLQueue_Copy(void *q) {
-    return make('q', as('q', q)->device, as('q', q)->properties);
+    const object *queue = as('q', q);
+    pthread_mutex_lock(&order);
+    object *copy = with_work(make('q', queue->device, queue->properties), queue->work, 0);
+    pthread_mutex_unlock(&order);
+    return copy;
 }
-FAKE void DPCTLQueue_Delete(void *q) { delete ('q', q); }
+FAKE void DPCTLQueue_Delete(void *q) {
+    pthread_mutex_lock(&order);
+    leave(as('q', q)->work);
+    pthread_mutex_unlock(&order);
+    delete ('q', q);
+}
 FAKE void *DPCTLQueue_GetContext(void *q) { return make('c', as('q', q)->device, 0); }
 FAKE bool DPCTLQueue_IsInOrder(void *q) { return as('q', q)->properties & IN_ORDER; }
-FAKE void DPCTLQueue_Wait(void *q) { (void)as('q', q); }
-FAKE void *DPCTLQueue_Memcpy(void *q, void *to, const void *from, size_t bytes) {
-    static pthread_mutex_t order = PTHREAD_MUTEX_INITIALIZER;
+FAKE void DPCTLQueue_Wait(void *q) {
+    work *w = as('q', q)->work;
     pthread_mutex_lock(&order);
-    memmove(to, from, bytes);
+    run(w, w->enqueued);
     pthread_mutex_unlock(&order);
-    return make('e', as('q', q)->device, 0);
 }
-FAKE void *DPCTLQueue_SubmitBarrier(void *q) { return make('e', as('q', q)->device, 0); }
+FAKE void *DPCTLQueue_Memcpy(void *q, void *to, const void *from, size_t bytes) {
+    pthread_mutex_lock(&order);
+    object *made = enqueue(as('q', q), (command){.to = to, .from = from, .bytes = bytes});
+    pthread_mutex_unlock(&order);
+    return made;
+}
+FAKE void *DPCTLQueue_SubmitBarrier(void *q) {
+    pthread_mutex_lock(&order);
+    object *made = enqueue(as('q', q), (command){.bytes = 0});
+    pthread_mutex_unlock(&order);
+    return made;
+}
 FAKE void *DPCTLQueue_SubmitBarrierForEvents(void *q, void *const *events, size_t count) {
-    for (size_t i = 0; i < count; i++) (void)as('e', events[i]);
-    return make('e', as('q', q)->device, 0);
+    if (count != 1) abort();
+    pthread_mutex_lock(&order);
+    const object *e = as('e', events[0]);
+    object *awaited = with_work(make('e', e->device, 0), e->work, e->number);
+    object *made = enqueue(as('q', q), (command){.awaited = awaited});
+    pthread_mutex_unlock(&order);
+    return made;
 }
-FAKE void DPCTLEvent_Wait(void *e) { (void)as('e', e); }
-FAKE int DPCTLEvent_GetCommandExecutionStatus(void *e) { return as('e', e) ? COMPLETE : 0; }
-FAKE void DPCTLEvent_Delete(void *e) { delete ('e', e); }
+FAKE void DPCTLEvent_Wait(void *e) {
+    const object *event = as('e', e);
+    pthread_mutex_lock(&order);
+    run(event->work, event->number);
+    pthread_mutex_unlock(&order);
+}
+/* Who asks again and again gets there. */
+FAKE int DPCTLEvent_GetCommandExecutionStatus(void *e) {
+    const object *event = as('e', e);
+    pthread_mutex_lock(&order);
+    const bool is_done = event->work->done >= event->number;
+    if (!is_done) run(event->work, event->work->done + 1);
+    pthread_mutex_unlock(&order);
+    return is_done ? COMPLETE : 0;
+}
+FAKE void DPCTLEvent_Delete(void *e) {
+    pthread_mutex_lock(&order);
+    forget(as('e', e));
+    pthread_mutex_unlock(&order);
+}
+
+/* ---- memory ----------------------------------------------------------------------------------------- */
 
 FAKE void *DPCTLaligned_alloc_device(size_t alignment, size_t bytes, void *q) {
     const int device = as('q', q)->device;

@@ -10,7 +10,7 @@ contains
     logical, intent(in) :: fine
     character(*), intent(in) :: what
     count = count + 1
-    write (output_unit, '(a, i0, 2a)') merge('ok     ', 'not ok ', fine), count, ' - ', what
+    write (output_unit, '(2a, i0, 2a)') trim(merge('ok    ', 'not ok', fine)), ' ', count, ' - ', what
   end subroutine
 
   ! A call was refused with this status, and its text has these words.

@@ -5,8 +5,9 @@
 
 #include "array.h"
 
-/* One try, behind others that had values brought away first (sent). HA_RETRY_: *only is to be brought elsewhere first; empty: it is on its way to the next tier, or where there
- * is none anywhere, until *point. HA_ERR_STATE: the array was freed meanwhile, or the memory there is the caller's. */
+/* One try, behind others that had values brought away first (sent). HA_RETRY_: *only is to be brought elsewhere
+ * first; empty: it is on its way to the next tier, or where there is none anywhere, until *point. HA_ERR_STATE: the
+ * array was freed meanwhile, or the memory there is the caller's. */
 HA_IN_ ha_status ha_evict_try(ha_array *a, const ha_context *c, int sent, ha_range *only,
                               ha_timepoint *point, ha_holder *other) {
     if (ha_busy_begin(a, 0, NULL)) return HA_ERR_STATE;

@@ -13,17 +13,18 @@ typedef enum ha_mpi_said {
     HA_MPI_NOT_READ_,
     HA_MPI_SAYS_NOTHING_,
     HA_MPI_YES_,
-    HA_MPI_NO_
+    HA_MPI_NO_,
+    HA_MPI_UNCLEAR_ /* another word: as no, and told by ha_mpi_describe */
 } ha_mpi_said;
 
 HA_STATE_ ha_mpi_said ha_mpi_gpu_said;
 
-/* What HARRAY_MPI_GPU says of all devices. Other words are as none. */
+/* What HARRAY_MPI_GPU says of all devices. */
 HA_IN_ ha_mpi_said ha_mpi_user_says(void) {
     ha_mpi_said said = __atomic_load_n(&ha_mpi_gpu_said, __ATOMIC_RELAXED);
     if (said) return said;
     const char *text = getenv("HARRAY_MPI_GPU");
-    said = HA_MPI_SAYS_NOTHING_;
+    said = text && *text ? HA_MPI_UNCLEAR_ : HA_MPI_SAYS_NOTHING_;
     if (text && (!strcmp(text, "yes") || !strcmp(text, "1"))) said = HA_MPI_YES_;
     if (text && (!strcmp(text, "no") || !strcmp(text, "0"))) said = HA_MPI_NO_;
     __atomic_store_n(&ha_mpi_gpu_said, said, __ATOMIC_RELAXED);
@@ -56,7 +57,7 @@ HA_IN_ int ha_mpi_has_addresses(const ha_context *c) {
 HA_IN_ int ha_mpi_takes(const ha_context *c) {
     const ha_mpi_said said = ha_mpi_user_says();
     if (!c || ha_is_host(c)) return 0;
-    if (said == HA_MPI_NO_ || ha_mpi_seconds() || !ha_mpi_has_addresses(c)) return 0;
+    if (said >= HA_MPI_NO_ || ha_mpi_seconds() || !ha_mpi_has_addresses(c)) return 0;
     return said == HA_MPI_YES_ ||
            (!strcmp(ha_context_kind(c), "cuda") && ha_mpi_library_takes_cuda());
 }
@@ -64,7 +65,7 @@ HA_IN_ int ha_mpi_takes(const ha_context *c) {
 /* Whether it might take any: where it does not, nobody looks where values are. */
 HA_IN_ int ha_mpi_may_take(void) {
     const ha_mpi_said said = ha_mpi_user_says();
-    return said == HA_MPI_YES_ || (said != HA_MPI_NO_ && ha_mpi_library_takes_cuda());
+    return said == HA_MPI_YES_ || (said < HA_MPI_NO_ && ha_mpi_library_takes_cuda());
 }
 
 const char *ha_mpi_describe(ha_context *context) {
@@ -73,6 +74,8 @@ const char *ha_mpi_describe(ha_context *context) {
     if (!ha_mpi_has_addresses(c)) return "staged: memory of this kind has no addresses for MPI";
     if (ha_mpi_seconds()) return "staged: HARRAY_MPI_CHECK is set";
     if (ha_mpi_user_says() == HA_MPI_NO_) return "staged: HARRAY_MPI_GPU says no";
+    if (ha_mpi_user_says() == HA_MPI_UNCLEAR_)
+        return "staged: HARRAY_MPI_GPU is neither yes nor no";
     if (ha_mpi_user_says() == HA_MPI_YES_) return "direct: HARRAY_MPI_GPU says yes";
     if (strcmp(ha_context_kind(c), "cuda")) return "staged: MPI is not known to take this kind";
     if (!ha_mpi_is_there()) return "staged: MPI_Init was not called, or MPI_Finalize was";

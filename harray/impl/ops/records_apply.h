@@ -113,7 +113,7 @@ HA_IN_ void ha_apply_put_value(ha_text *t, ha_operator operation, ha_dtype type)
         ha_apply_put_operation(t, operation, x, number);
         ha_print(t, ")");
     } else if (ha_apply_is_integer(type)) {
-        const int has_sign = type <= HA_DTYPE_int64_t;
+        const int has_sign = ha_dtype_kind(type) == HA_KIND_SIGNED;
         ha_print(t, "(%s)ha_nearest_%s_(", ha_device_word(type), has_sign ? "integer" : "natural");
         ha_apply_put_operation(t, operation, "(double)x", number);
         ha_print(t, ", %d)", bits);
@@ -175,9 +175,6 @@ HA_IN_ void ha_apply_put_field(ha_text *t, ha_operator operation, const ha_devic
     }
 }
 
-HA_IN_ int64_t ha_apply_less(int64_t a, int64_t b) { return a < b ? a : b; }
-HA_IN_ int64_t ha_apply_more(int64_t a, int64_t b) { return a > b ? a : b; }
-
 /* The kernel's body; used: which of the roundings it needs. */
 HA_IN_ void ha_apply_put_body(ha_text *t, const ha_apply_call *c, const ha_record *record,
                               int *used, int *integers) {
@@ -186,8 +183,8 @@ HA_IN_ void ha_apply_put_body(ha_text *t, const ha_apply_call *c, const ha_recor
     for (int64_t i = 0; i < record->fields; i++) {
         const ha_device_field f = ha_device_field_of(record, i, leaf);
         for (int32_t k = 0; k < c->chosen->runs; k++) {
-            const int64_t first = ha_apply_more(c->chosen->run[k].leaf, leaf);
-            const int64_t end = ha_apply_less(c->chosen->run[k].end, leaf + f.leaves);
+            const int64_t begin = c->chosen->run[k].leaf, first = begin > leaf ? begin : leaf;
+            const int64_t end = ha_least(c->chosen->run[k].end, leaf + f.leaves);
             if (first >= end) continue;
             ha_apply_put_field(t, c->operation, &f, first - leaf, end - leaf);
             used[ha_apply_rounding_of(f.field->type)] = 1;
@@ -432,8 +429,8 @@ HA_IN_ void ha_apply_clip_box(ha_apply_call *c) {
     c->box = ha_box1(0, 1);
     for (int d = 0; d < rank; d++) {
         const int64_t extent = ha_records_extent(c->records, d);
-        const int64_t first = c->how->first ? ha_apply_more(c->how->first[d], 0) : 0;
-        const int64_t last = c->how->last ? ha_apply_less(c->how->last[d], extent) : extent;
+        const int64_t first = c->how->first && c->how->first[d] > 0 ? c->how->first[d] : 0;
+        const int64_t last = c->how->last ? ha_least(c->how->last[d], extent) : extent;
         c->box.first[d] = (ptrdiff_t)first;
         c->box.last[d] = (ptrdiff_t)last;
         c->is_empty |= first >= last;
