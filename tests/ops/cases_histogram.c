@@ -132,6 +132,40 @@ TEST(the_last_part) {
     drop_array(x.array), drop_array(counts.array);
 }
 
+/* Upper ends just above k, for which the part of k would be behind the last one by rounding. */
+static double rounded_up(int *k, int64_t *parts) {
+    for (*parts = 3; *parts < 50; ++*parts)
+        for (*k = 1; *k < 100; ++*k) {
+            const volatile double high = nextafter(*k, 200), scale = (double)*parts / high;
+            const volatile double part = *k * scale;
+            if (part >= (double)*parts) return high;
+        }
+    fail_msg("%s", "no such number");
+    return 0;
+}
+
+/* Each of the host's loops for itself; devices have this arithmetic once, for all types. */
+TEST(the_last_part_of_each_type) {
+    int64_t parts, n = 5, outside = -1;
+    int k;
+    const double high = rounded_up(&k, &parts);
+    for (int t = 0; t < TYPES && !strcmp(ha_context_kind(C), "host"); t++)
+        for (int is_wide = 0; is_wide < 2; is_wide++) {
+            if (ha_dtype_kind(types[t]) == HA_KIND_COMPLEX || types[t] == HA_DTYPE_float) continue;
+            if (types[t] == HA_DTYPE_half || types[t] == HA_DTYPE_bfloat16) continue;
+            darray x = darray_new(types[t], 1, &n, C);
+            darray y = darray_new(is_wide ? HA_DTYPE_int64_t : HA_DTYPE_int32_t, 1, &parts, C);
+            keep_array(x.array), keep_array(y.array);
+            SUCCEEDS(darray_fill(x, ha_dvalue_of_double(k), C));
+            SUCCEEDS(ha_histogram(y, x, 0, high, &outside, C));
+            assert_true(outside == 0);
+            read_values(y, &of_y);
+            for (int p = 0; p < (int)parts; p++)
+                assert_int_equal(wide_of(of_y.at[p]), p == (int)parts - 1 ? n : 0);
+            drop_array(x.array), drop_array(y.array);
+        }
+}
+
 /* ---- what is refused ----------------------------------------------------------------------------- */
 
 static void refused(ha_status expected, ha_status got, const char *part, const char *second) {
@@ -216,8 +250,10 @@ TEST(without_memory) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        CASE(counted),           CASE(many_parts), CASE(the_last_part),
-        CASE(refused_arguments), CASE(of_nothing), CASE(without_memory),
+        CASE(counted),           CASE(many_parts),
+        CASE(the_last_part),     CASE(the_last_part_of_each_type),
+        CASE(refused_arguments), CASE(of_nothing),
+        CASE(without_memory),
     };
     int failed = 0;
     if (argc > 1) cmocka_set_test_filter(argv[1]);
