@@ -11,6 +11,7 @@ import json
 import re
 import sys
 
+LAST_WORDS = 25  # lines of what a program that failed has said last
 SKIP = 77  # the exit status of a test that cannot run here
 TAP_LINE = re.compile(r"^(not )?ok \d+(?: -)?(.*)$", re.MULTILINE)
 TAP_PLAN = re.compile(r"^1\.\.(\d+)", re.MULTILINE)  # cmocka prints one for each group
@@ -21,7 +22,7 @@ class Count:
         self.passed = self.skipped = 0
         self.failed = []
 
-    def add_output(self, name, status, output):
+    def add_output(self, name, status, output, errors=""):
         results = TAP_LINE.findall(output)
         failures = [text.strip() for bad, text in results if bad and "# SKIP" not in text.upper()]
         skipped = sum("# SKIP" in text.upper() for _, text in results)
@@ -32,7 +33,8 @@ class Count:
         if status == SKIP and not failures:
             self.skipped += not results
         elif status != 0 and not failures:
-            self.failed.append(f"{name}: exit status {status}")
+            words = "".join(f"\n    {line}" for line in errors.splitlines()[-LAST_WORDS:])
+            self.failed.append(f"{name}: exit status {status}{words}")
         elif planned != len(results):
             self.failed.append(f"{name}: {len(results)} results of {planned} that were planned")
         elif not results and status == 0:
@@ -44,7 +46,8 @@ class Count:
             code = test["returncode"]
             if test["result"] == "TIMEOUT":
                 code = "timeout"
-            self.add_output(f"{name}: {test['name']}", code, test["stdout"] or "")
+            self.add_output(f"{name}: {test['name']}", code, test["stdout"] or "",
+                            test.get("stderr") or "")
         if not tests or (status != 0 and not self.failed):
             self.failed.append(f"{name}: meson test failed with exit status {status}")
 

@@ -330,7 +330,8 @@ HA_IN_ ha_status ha_apply_launch(const ha_apply_call *c) {
 
 typedef struct ha_apply_work_here {
     const ha_apply_call *call;
-    const ha_records_access *access;
+    ha_records_access *access;
+    void **blob; /* as pointers for a device's functions */
     ha_status status;
     ha_error error;
 } ha_apply_work_here;
@@ -352,33 +353,39 @@ HA_IN_ void ha_apply_loops(ha_apply_work_here *w, void *const *blob) {
 /* On a queue, while its caller waits. */
 static void ha_apply_queued(const ha_queue *queue, void *argument) {
     ha_apply_work_here *w = *(ha_apply_work_here **)argument;
-    const int32_t blobs = w->access->mapping->blobs;
-    const size_t bytes = (size_t)blobs * sizeof(void *);
-    void **blob = (void **)HARRAY_MALLOC(bytes ? bytes : 1);
-    w->status = HA_ERR_MEMORY;
-    if (!blob) {
+    for (int32_t b = 0; b < w->access->mapping->blobs; b++)
+        w->blob[b] = ha_here_(queue, w->access->blob[b]);
+    ha_apply_loops(w, w->blob);
+}
+
+/* At a device whose functions the host can call. Both what it allocates and what it frees is the caller's thread's. */
+HA_IN_ ha_status ha_apply_at(ha_context *context, ha_apply_work_here *w, const char *site) {
+    const size_t bytes = (size_t)w->access->mapping->blobs * sizeof(void *);
+    w->blob = (void **)HARRAY_MALLOC(bytes ? bytes : 1);
+    if (!w->blob) {
+        w->status = HA_ERR_MEMORY;
         (void)snprintf(w->error.text, sizeof w->error.text, "there is no memory");
-        return;
+        return HA_OK;
     }
-    for (int32_t b = 0; b < blobs; b++) blob[b] = ha_here_(queue, w->access->blob[b]);
-    ha_apply_loops(w, blob);
-    HARRAY_FREE(blob);
+    w->status = HA_ERR_LOST;
+    ha_status s = ha_records_run_(ha_apply_queued, w->access, &w, sizeof w, ha_apply_name, site);
+    if (!s) ha_drain((ha_timepoint){context, ha_sequence_of(context)});
+    HARRAY_FREE(w->blob);
+    return s;
 }
 
 /* Values that are to be replaced are kept until they are: so nothing is lost when there is no memory. */
 HA_IN_ ha_status ha_apply_here(const ha_apply_call *c, ha_context *context) {
     ha_records_access x = {.records = NULL};
-    ha_apply_work_here w = {.call = c, .access = &x, .status = HA_ERR_LOST}, *work = &w;
+    ha_apply_work_here w = {.call = c, .access = &x};
     const int all = !c->how->first && !c->how->last;
     ha_status s = ha_records_open_(&x, c->records, context, c->what,
                                    all ? ha_records_rows_(0, HA_END) : c->box, c->site);
     if (s) return s;
-    if (ha_is_host(context)) {
+    if (ha_is_host(context))
         ha_apply_loops(&w, x.blob);
-    } else {
-        s = ha_records_run_(ha_apply_queued, &x, &work, sizeof work, ha_apply_name, c->site);
-        if (!s) ha_drain((ha_timepoint){context, ha_sequence_of(context)});
-    }
+    else
+        s = ha_apply_at(context, &w, c->site);
     const ha_status closed = ha_records_close_(&x);
     if (s || closed) return s ? s : closed;
     if (!w.status) return HA_OK;
