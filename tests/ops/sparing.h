@@ -14,8 +14,8 @@ static void *sparing_malloc(__SIZE_TYPE__ bytes);
 #include "../support/fake_kernels.h"
 #include "../support/share.h"
 
-/* So many allocations until one fails; below zero: none does. */
-static int until_failure = -1;
+/* So many allocations until one fails; below zero: none does. A device's threads count, too. */
+static _Atomic int until_failure = -1;
 static void *sparing_malloc(size_t bytes) {
     return until_failure >= 0 && until_failure-- == 0 ? NULL : malloc(bytes);
 }
