@@ -26,7 +26,13 @@ typedef struct site {
 } site;
 #define site_FIELDS (float, f, (9)), (float, g, (9)), (uint8_t, solid)
 HA_RECORD(site)
-HA_VIEW(lattice, site, 2, HA_ANY)
+/* The kernels are compiled for each of them: for all that takes most of a minute. */
+#ifdef LBM_FEW_LAYOUTS
+#define LAYOUTS HA_ANY_OF(HA_AOS, HA_SOA, HA_AOSOA(16))
+#else
+#define LAYOUTS HA_ANY
+#endif
+HA_VIEW(lattice, site, 2, LAYOUTS)
 HA_RECORDS(sites, lattice);
 
 /* One of two opposite velocities, and the other one, after they met. sum and difference: what these two
