@@ -417,6 +417,59 @@ TEST(refused_indices) {
     drop_refusals(&r);
 }
 
+/* Whether they need not be looked at again, and what for. */
+static int known(harray_int32_t at, uint64_t greatest) {
+    const ha_known_indices *k = &at.array->indices;
+    return k->version == ha_array_version(at.array) + 1 && k->greatest == greatest;
+}
+
+/* Indices are looked at once, and again when they may be others, or are to be of fewer. */
+TEST(looked_at_when_they_change) {
+    refusals r = refusals_of();
+    harray_int32_t far = harray_int32_t_filled(6, 12);
+    harray_double of_4 = keep(harray_double_filled(4, 1)), two = keep(harray_double_filled(2, 2));
+    const darray all = HA_DARRAY(r.at);
+    keep_array(far.array);
+    know_gather(8, HA_DTYPE_int32_t);
+    assert_false(known(r.at, 9));
+    SUCCEEDS(ha_gather(r.y, r.x, r.at, C));
+    assert_true(known(r.at, 9));
+    SUCCEEDS(ha_gather(r.y, r.x, r.at, C));
+    HA_WRITING(v, r.at, H) v.data[2] = 9;
+    assert_false(known(r.at, 9));
+    SUCCEEDS(ha_gather(two, r.x, darray_slice(all, 0, 0, 2, 1), C)); /* 3, 3 */
+    ARGUMENT(ha_gather(r.y, of_4, r.at, C), "extent of 4", "at (2) there is 9");
+    SUCCEEDS(ha_gather(two, of_4, darray_slice(all, 0, 0, 4, 3), C)); /* 3, 3 */
+    ARGUMENT(ha_gather(two, of_4, darray_slice(all, 0, 0, 4, 2), C), "extent of 4",
+             "at (1) there is 9");
+    ARGUMENT(ha_gather(two, of_4, darray_slice(all, 0, 2, 6, 3), C), "extent of 4",
+             "at (0) there is 9");
+    SUCCEEDS(ha_gather(r.y, r.x, r.at, C));
+    ARGUMENT(ha_gather(r.y, of_4, r.at, C), "extent of 4", "at (2) there is 9");
+    assert_true(known(r.at, 9));
+    SUCCEEDS(harray_int32_t_swap(r.at, far));
+    ARGUMENT(ha_gather(r.y, r.x, r.at, C), "cells", "at (0) there is 12");
+    SUCCEEDS(darray_fill(all, HA_DVALUE(3), C));
+    SUCCEEDS(ha_gather(r.y, r.x, r.at, C));
+    HA_WRITING(v, r.y, H) for (int i = 0; i < 6; i++) v.data[i] = 2;
+    drop(of_4), drop(two), drop_array(far.array);
+    drop_refusals(&r);
+}
+
+/* The caller's memory may change without an access. */
+TEST(the_callers_are_looked_at_each_time) {
+    refusals r = refusals_of();
+    int32_t own[6] = {1, 2, 3, 4, 5, 6};
+    harray_int32_t at = harray_int32_t_wrap(own, 6);
+    know_gather(8, HA_DTYPE_int32_t);
+    SUCCEEDS(ha_gather(r.y, r.x, at, H));
+    own[4] = 10;
+    ARGUMENT(ha_gather(r.y, r.x, at, H), "extent of 10", "at (4) there is 10");
+    SUCCEEDS(harray_int32_t_free(&at));
+    HA_WRITING(v, r.y, H) for (int i = 0; i < 6; i++) v.data[i] = 2;
+    drop_refusals(&r);
+}
+
 /* A bad index is told before any are sorted, and nothing is changed. */
 TEST(refused_in_runs) {
     harray_int32_t at = harray_int32_t_filled(100, 7);
@@ -657,6 +710,8 @@ int main(int argc, char **argv) {
         CASE(long_ones),
         CASE(of_nothing),
         CASE(refused_indices),
+        CASE(looked_at_when_they_change),
+        CASE(the_callers_are_looked_at_each_time),
         CASE(refused_in_runs),
         CASE(refused_arguments),
         CASE(refused_masks),

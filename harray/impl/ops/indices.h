@@ -324,6 +324,36 @@ HA_IN_ ha_status ha_index_refuse(const darray *at, int64_t n, int64_t extent,
                         ha_show(at->rank, index).text, number, (long long)extent);
 }
 
+/* Indices stay what they are as long as nobody has opened them to write: so they are looked at once, and a device is not
+ * waited for again. But the caller's memory, and fields of records, are looked at each time. version, plus 1: of the array;
+ * 0: nothing is to be known of these. */
+HA_IN_ ha_known_indices ha_index_known(ha_array *a, const ha_op_boxes *b, uint64_t greatest) {
+    ha_known_indices k = {.greatest = greatest,
+                          .offset = b->of[0].offset,
+                          .n = b->extent[0],
+                          .step = b->of[0].stride[0]};
+    ha_lock(a);
+    if (b->rank == 1 && !a->wrapped && !a->ops) k.version = a->version + 1;
+    ha_unlock(a);
+    return k;
+}
+
+HA_IN_ int ha_index_is_known(ha_array *a, const ha_known_indices *k) {
+    ha_lock(a);
+    const ha_known_indices *have = &a->indices;
+    const int is = k->version && have->version == k->version && have->greatest <= k->greatest &&
+                   have->offset == k->offset && have->n == k->n && have->step == k->step;
+    ha_unlock(a);
+    return is;
+}
+
+/* They have been looked at since, unless another thread has opened them to write meanwhile. */
+HA_IN_ void ha_index_note(ha_array *a, const ha_known_indices *k) {
+    ha_lock(a);
+    if (k->version == a->version + 1) a->indices = *k;
+    ha_unlock(a);
+}
+
 /* Are all indices, of which there are some, in [0, extent)? What has a sign is beyond as well. */
 HA_IN_ ha_status ha_index_check(const darray *at, int64_t extent, const char *operation,
                                 ha_context *context) {
@@ -337,10 +367,13 @@ HA_IN_ ha_status ha_index_check(const darray *at, int64_t extent, const char *op
     _Alignas(16) int64_t first[2] = {INT64_MAX, 0};
     const ha_kernel_result_ into = {NULL, 0, first};
     if (!extent) return ha_index_refuse(at, 0, extent, operation);
+    const ha_known_indices known = ha_index_known(at->array, &b, greatest);
+    if (ha_index_is_known(at->array, &known)) return HA_OK;
     const ha_typed typed = ha_op_typed(&b, 0, at->array);
     const void *const given[] = {&typed, &greatest, &into};
     const ha_region box = ha_box1(0, darray_size(*at));
     const ha_status s = ha_index_launch(&key, operation, context, &box, given);
+    if (!s && first[0] == INT64_MAX) ha_index_note(at->array, &known);
     if (s || first[0] == INT64_MAX) return s;
     return ha_index_refuse(at, first[0], extent, operation);
 }

@@ -44,6 +44,13 @@ typedef struct ha_holder {
     uint64_t opened;   /* when, if the array is watched; else undefined */
 } ha_holder;
 
+/* Of the values that an array had at a version: n of them, `step` apart, are indices up to `greatest` (ops/indices.h). */
+typedef struct ha_known_indices {
+    uint64_t version; /* plus 1; 0: nothing is known */
+    uint64_t greatest;
+    int64_t offset, n, step;
+} ha_known_indices;
+
 struct ha_array {
     uint32_t lock;    /* 1: taken. Held for a few instructions, never across a call that may wait */
     uint32_t busy;    /* a thread prepares or changes the array with the lock dropped */
@@ -81,7 +88,8 @@ struct ha_array {
     uint32_t holder_capacity, holder_tree; /* holders.h */
     uint64_t id;                           /* ids.h; 0: nobody has asked for it; atomic */
     uint32_t hidden;                       /* ids.h: its last owner is just ending it */
-    ha_kept kept;                          /* freed.h: with others that were freed */
+    ha_known_indices indices;
+    ha_kept kept; /* freed.h: with others that were freed */
     char name[48];
     ha_holder first_holders[2]; /* from here on nothing is zeroed in a new array */
     ha_piece_node by_id;        /* ids.h: only with an id */
