@@ -324,6 +324,13 @@ HA_IN_ ha_status ha_index_refuse(const darray *at, int64_t n, int64_t extent,
                         ha_show(at->rank, index).text, number, (long long)extent);
 }
 
+/* Whether somebody is writing: some openings tell the version only when they have ended. */
+HA_IN_ int ha_index_is_written(const ha_array *a) HA_REQUIRES_(a->lock) {
+    for (uint32_t i = 0; i < a->holders; i++)
+        if (a->holder[i].writes) return 1;
+    return 0;
+}
+
 /* Indices stay what they are as long as nobody has opened them to write: so they are looked at once, and a device is not
  * waited for again. But the caller's memory, and fields of records, are looked at each time. version, plus 1: of the array;
  * 0: nothing is to be known of these. */
@@ -333,7 +340,8 @@ HA_IN_ ha_known_indices ha_index_known(ha_array *a, const ha_op_boxes *b, uint64
                           .n = b->extent[0],
                           .step = b->of[0].stride[0]};
     ha_lock(a);
-    if (b->rank == 1 && !a->wrapped && !a->ops) k.version = a->version + 1;
+    if (b->rank == 1 && !a->wrapped && !a->ops && !ha_index_is_written(a))
+        k.version = a->version + 1;
     ha_unlock(a);
     return k;
 }
