@@ -419,7 +419,26 @@ TEST(evictions_that_were_asked_for) {
     const ha_pressure p = ha_memory_pressure(C);
     assert_int_equal(p.evictions, 2);
     assert_int_equal(p.evicted, 2 * BYTES);
+    assert_int_equal(p.written_back, BYTES);
     assert_int_equal(p.restored, BYTES);
+    drop_all_of_budget();
+}
+
+/* Of an array of which the host has a part, only the rest is brought there and counted. */
+TEST(what_an_asked_for_eviction_writes_back) {
+    budget_for(1);
+    harray_double x = filled_at(3, C);
+    touch(x, H);
+    SUCCEEDS(ha_array_evict(x.array, C));
+    assert_int_equal(written_back(), 0);
+    HA_WRITING_RANGE(v, x, C, 0, 100) add(&v, 1);
+    else fail();
+    SUCCEEDS(ha_array_evict(x.array, C));
+    assert_int_equal(written_back(), 100 * sizeof(double));
+    SUCCEEDS(ha_array_evict(x.array, C)); /* it has nothing there */
+    assert_int_equal(written_back(), 100 * sizeof(double));
+    assert_int_equal(ha_memory_pressure(C).written_ahead, 0);
+    assert_true(sum_at(x, H) == 3. * N + 100);
     drop_all_of_budget();
 }
 
@@ -567,6 +586,7 @@ int main(void) {
         FRESH(what_came_ahead_is_used_first),
         FRESH(events),
         FRESH(evictions_that_were_asked_for),
+        FRESH(what_an_asked_for_eviction_writes_back),
         FRESH(report),
         FRESH(at_random),
     };
