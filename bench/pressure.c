@@ -1,7 +1,7 @@
 /* Memory that is short: what it costs to bring an array home and back, to have one give way that is valid elsewhere,
  * too, and to have a budget that is never reached; and how near a sweep over four times as much as there is comes
- * to what computing and the link allow (examples/outofcore). On the simulated device, whose link is as fast as is
- * asked for. */
+ * to what computing and the link allow (examples/outofcore), and to the same by hand (double_buffer.h). On the
+ * simulated device, whose link is as fast as is asked for. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -10,6 +10,7 @@
 
 #include "../examples/outofcore/cube.h"
 #include "bench.h"
+#include "double_buffer.h"
 
 #include <sys/mman.h>
 
@@ -285,12 +286,25 @@ static void end_sweep(sweep *s) {
     HA_CHECK_ERRORS();
 }
 
-static void out_of_core(int64_t ahead, const char *name, double bound) {
+/* The same by hand, with no more memory of the device, and the same results. */
+static void begin_by_hand(double_buffer *d, sweep *s) {
+    buffer_make(d, sim(1), &s->free, (size_t)cube_bytes(s->free.n) / 4);
+    (void)time_free(s, 3);
+    (void)time_double_buffer(d, 3);
+    bench_require(buffer_is_like(d, &s->free), "the same results");
+}
+
+static void out_of_core(int64_t ahead, const char *name, const char *by_hand, double bound) {
     begin_sim((uint64_t)1 << 30);
     sweep s = {0};
+    double_buffer d;
     begin_sweep(&s, ahead, is_smoke() ? 64 : 192, 0.25);
+    begin_by_hand(&d, &s);
     bench_run(&(bench_figure){name, time_sweep, &s, "computing or the link alone", time_bound, &s,
                               .bound = bound});
+    bench_run(&(bench_figure){by_hand, time_sweep, &s, "double buffering by hand",
+                              time_double_buffer, &d, .bound = bound});
+    buffer_free(&d);
     end_sweep(&s);
 }
 
@@ -311,8 +325,8 @@ int main(int argc, char **argv) {
     drop_clean(100, "drop a clean one of 100");
     drop_clean(is_smoke() ? 1000 : 100000, "drop a clean one of 100,000");
     without_pressure();
-    out_of_core(4, "out of core, 4 times, hints", 1.15);
-    out_of_core(0, "out of core, 4 times, no hints", 1.6);
+    out_of_core(4, "out of core, 4 times, hints", "out of core, hints, and by hand", 1.15);
+    out_of_core(0, "out of core, 4 times, no hints", "out of core, no hints, and by hand", 1.6);
     large_budget();
     HA_CHECK(ha_shutdown());
 }

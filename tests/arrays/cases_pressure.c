@@ -419,7 +419,26 @@ TEST(evictions_that_were_asked_for) {
     const ha_pressure p = ha_memory_pressure(C);
     assert_int_equal(p.evictions, 2);
     assert_int_equal(p.evicted, 2 * BYTES);
+    assert_int_equal(p.written_back, BYTES);
     assert_int_equal(p.restored, BYTES);
+    drop_all_of_budget();
+}
+
+/* Of an array of which the host has a part, only the rest is brought there and counted. */
+TEST(what_an_asked_for_eviction_writes_back) {
+    budget_for(1);
+    harray_double x = filled_at(3, C);
+    touch(x, H);
+    SUCCEEDS(ha_array_evict(x.array, C));
+    assert_int_equal(written_back(), 0);
+    HA_WRITING_RANGE(v, x, C, 0, 100) add(&v, 1);
+    else fail();
+    SUCCEEDS(ha_array_evict(x.array, C));
+    assert_int_equal(written_back(), 100 * sizeof(double));
+    SUCCEEDS(ha_array_evict(x.array, C)); /* it has nothing there */
+    assert_int_equal(written_back(), 100 * sizeof(double));
+    assert_int_equal(ha_memory_pressure(C).written_ahead, 0);
+    assert_true(sum_at(x, H) == 3. * N + 100);
     drop_all_of_budget();
 }
 
@@ -469,6 +488,94 @@ TEST(larger_than_the_device) {
     HA_CHECK(harray_double_free(&y));
     HA_CHECK(ha_shutdown());
     HA_CHECK(ha_sim_configure(NULL));
+}
+
+/* With a block that was there or a new one, whether somebody is told of it or not, an array may give way when it is
+ * made, and once only. */
+TEST(new_arrays_are_listed) {
+    budget_for(2);
+    for (int told = 0; told < 2; told++) {
+        seen s = {0};
+        if (told) ha_set_event_handler(see, &s);
+        for (int i = 0; i < 2; i++) {
+            const uint64_t reused = ha_context_memory(C).reused;
+            harray_double x = harray_double_new_at(N, C);
+            assert_int_equal(ha_memory_pressure(C).resident, 1);
+            assert_int_equal(ha_context_memory(C).reused - reused, told || i);
+            SUCCEEDS(harray_double_free(&x));
+            assert_int_equal(ha_memory_pressure(C).resident, 0);
+        }
+        ha_set_event_handler(NULL, NULL);
+    }
+    harray_double x = harray_double_new_at(N, C), y = filled_at(4, C), z = filled_at(5, C);
+    assert_true(!is_there(x) && is_there(y) && is_there(z));
+    assert_int_equal(drops(), 1);
+    SUCCEEDS(harray_double_free(&x));
+    drop_all_of_budget();
+}
+
+/* ---- made while others make room ------------------------------------------------------------------ */
+
+enum { MAKERS = 3, MADE = 60, LIVE = 6 };
+
+static atomic_int wrong;
+
+/* Making one does not wait for others that just use what is there, or make room, as opening does: so it is tried again. */
+static harray_double make_one(void) {
+    harray_double x = harray_double_new_at(N, C);
+    for (; !x.array; x = harray_double_new_at(N, C)) {
+        if (ha_take_error().status != HA_ERR_MEMORY) atomic_fetch_add(&wrong, 1);
+        sched_yield();
+    }
+    return x;
+}
+
+/* One more than the value that the host has written, at C. */
+static harray_double made_with(double value) {
+    harray_double x = make_one();
+    HA_OVERWRITING(v, x, H, N) for (size_t k = 0; k < N; k++) v.data[k] = value;
+    else atomic_fetch_add(&wrong, 1);
+    HA_WRITING(v, x, C) {
+        const job j = {v.data, v.size, 1};
+        if (ha_enqueue(C, add_job, &j, sizeof j)) atomic_fetch_add(&wrong, 1);
+    }
+    else atomic_fetch_add(&wrong, 1);
+    return x;
+}
+
+static void end_with(harray_double x, double value) {
+    HA_READING(v, x, H) {
+        if (v.data[0] != value + 1 || v.data[N - 1] != value + 1) atomic_fetch_add(&wrong, 1);
+    }
+    else atomic_fetch_add(&wrong, 1);
+    if (harray_double_free(&x)) atomic_fetch_add(&wrong, 1);
+}
+
+static void *make_some(void *argument) {
+    const double first = *(const double *)argument;
+    harray_double live[LIVE];
+    for (int i = 0; i < MADE; i++) {
+        if (i >= LIVE) end_with(live[i % LIVE], first + i - LIVE);
+        live[i % LIVE] = made_with(first + i);
+    }
+    for (int i = MADE; i < MADE + LIVE; i++) end_with(live[i % LIVE], first + i - LIVE);
+    return NULL;
+}
+
+/* A new array may give way as soon as it has its block, while the thread that makes it is not back yet. */
+TEST(made_while_others_make_room) {
+    pthread_t thread[MAKERS];
+    double first[MAKERS];
+    budget_for(MAKERS + 1);
+    atomic_store(&wrong, 0);
+    for (int i = 0; i < MAKERS; i++) {
+        first[i] = 1000. * i;
+        assert_int_equal(pthread_create(&thread[i], NULL, make_some, &first[i]), 0);
+    }
+    for (int i = 0; i < MAKERS; i++) assert_int_equal(pthread_join(thread[i], NULL), 0);
+    assert_int_equal(atomic_load(&wrong), 0);
+    assert_true(drops() > 0);
+    drop_all_of_budget();
 }
 
 /* ---- at random ------------------------------------------------------------------------------------ */
@@ -567,6 +674,9 @@ int main(void) {
         FRESH(what_came_ahead_is_used_first),
         FRESH(events),
         FRESH(evictions_that_were_asked_for),
+        FRESH(what_an_asked_for_eviction_writes_back),
+        FRESH(new_arrays_are_listed),
+        FRESH(made_while_others_make_room),
         FRESH(report),
         FRESH(at_random),
     };

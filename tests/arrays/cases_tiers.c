@@ -423,6 +423,7 @@ TEST(the_host_is_evicted) {
     assert_true(sum_at(x, H) == 3. * N);
     SUCCEEDS(ha_array_evict(x.array, H)); /* for nothing */
     MOVED(x, 2, 2 * BYTES);
+    expect_pressure(H, 2, 1, 1);
     SUCCEEDS(ha_memory_set_tier(H, NULL));
     add_at(x, H, 1);
     assert_int_equal(ha_array_evict(x.array, H), HA_ERR_STATE);

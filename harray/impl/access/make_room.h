@@ -66,6 +66,13 @@ HA_IN_ int ha_goes_elsewhere(ha_array *a, const ha_incarnation *from, const ha_m
            ha_has_arrived_elsewhere(a, from, r); /* just now */
 }
 
+/* The bytes of the values in a set of ranges. */
+HA_IN_ uint64_t ha_set_value_bytes(const ha_array *a, const ha_set *set) {
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < set->n; i++) bytes += ha_value_bytes(a, ha_set_ranges(set)[i]);
+    return bytes;
+}
+
 /* Brings what is missing of r to a memory. *bytes: how many that were, also when it fails on the way. HA_ERR_MEMORY
  * also where the memory cannot be had any more, or the array is giving way there, too. */
 HA_IN_ ha_status ha_victim_send_to(ha_array *a, ha_memory *to, ha_range r, uint64_t *bytes,
@@ -82,8 +89,7 @@ HA_IN_ ha_status ha_victim_send_to(ha_array *a, ha_memory *to, ha_range r, uint6
     if (s) return s;
     s = ha_plan_make(a, in, r, &plan);
     if (!s) s = ha_plan_execute(a, &plan, in, queue, &brought, attempt);
-    for (uint32_t i = 0; i < brought.n; i++)
-        *bytes += ha_value_bytes(a, ha_set_ranges(&brought)[i]);
+    *bytes += ha_set_value_bytes(a, &brought);
     ha_plan_free(&plan);
     ha_set_free(&brought);
     return s || ha_set_contains(&in->valid, r) ? s : HA_ERR_MEMORY;

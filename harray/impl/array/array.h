@@ -107,31 +107,58 @@ HA_IN_ int ha_array_end_plain(ha_array *a) {
     return 1;
 }
 
-/* The memory of n elements; the array is counted from here on. */
-HA_IN_ ha_status ha_array_first_block(ha_array *a, size_t n) {
-    ha_memory *m = a->first.memory;
-    ha_block *block = NULL;
-    size_t bytes;
-    int plain = m->primary || ha_is_host(a->first_touch); /* nothing pinned to look for */
-    if (n && !ha_block_bytes(a, n, &bytes)) return HA_ERR_MEMORY;
-    if (n && plain) block = ha_block_reuse(m, bytes, HA_LIVE, &a->alive);
-    if (!block) {
-        ha_status s = HA_OK;
-        if (n)
-            s = plain ? ha_block_get(m, bytes, &block)
-                      : ha_shared_block_get(a->first_touch, bytes, &block);
-        if (s) return s;
-        ha_memory_begin(m, &a->alive);
-        if (!n) return HA_OK;
-    }
+/* Its first block, of n elements. */
+static inline void ha_array_set_first(ha_array *a, ha_block *block, size_t n) {
     a->first.data = (char *)block->data + a->lead;
     a->first.capacity = a->size = n;
     __atomic_store_n(&a->first.block, block, __ATOMIC_RELEASE); /* state/owners.h may look at it */
+}
+
+/* The same with a cached block, the pool's lock being taken once; 0: there is none. gives_way: others find the array as
+ * soon as that lock is dropped, and may take its block: nothing of it is written after that without its own lock. */
+static inline int ha_array_begin_cached(ha_array *a, size_t n, size_t bytes, int gives_way) {
+    ha_memory *m = a->first.memory;
+    ha_pool *p = &m->pool;
+    uint32_t awaited = 0;
+    ha_spin_lock(&p->lock);
+    ha_block *block = ha_pool_take(p, bytes, HA_LIVE);
+    if (block) {
+        ha_pool_begin(p, &a->alive);
+        ha_array_set_first(a, block, n);
+        if (gives_way && block->bytes >= ha_resident_least) {
+            ha_resident_put(p, block, a, a->first.stamp);
+            awaited = p->awaited;
+        }
+    }
+    ha_spin_unlock(&p->lock);
+    if (awaited) ha_resident_press(a, m);
+    return block != NULL;
+}
+
+/* The memory of n elements; the array is counted from here on. gives_way: it may do so at once. */
+HA_IN_ ha_status ha_array_first_block(ha_array *a, size_t n, int gives_way) {
+    ha_memory *m = a->first.memory;
+    ha_block *block = NULL;
+    ha_status s = HA_OK;
+    size_t bytes;
+    int plain = m->primary || ha_is_host(a->first_touch); /* nothing pinned to look for */
+    if (n && !ha_block_bytes(a, n, &bytes)) return HA_ERR_MEMORY;
+    if (n && plain && ha_array_begin_cached(a, n, bytes, gives_way)) return HA_OK;
+    if (n)
+        s = plain ? ha_block_get(m, bytes, &block)
+                  : ha_shared_block_get(a->first_touch, bytes, &block);
+    if (s) return s;
+    ha_memory_begin(m, &a->alive);
+    if (!n) return HA_OK;
+    ha_array_set_first(a, block, n);
+    if (gives_way) ha_resident_enter(a, &a->first);
     return HA_OK;
 }
 
-/* Its memory begins `lead` bytes before its first element, wherever it has some. It gives way to nobody yet. */
-HA_IN_ ha_array *ha_array_new_behind(ha_type type, size_t n, size_t lead, ha_context *c) {
+/* Its memory begins `lead` bytes before its first element, wherever it has some. gives_way: it may do so at once; else
+ * when ha_resident_enter says so. Who watches it, or is told of it, knows it before that. */
+HA_IN_ ha_array *ha_array_new_behind(ha_type type, size_t n, size_t lead, ha_context *c,
+                                     int gives_way) {
     HA_TELLS_EVENTS_;
     if (ha_enter("ha_array_new")) return NULL;
     c = ha_resolve(c);
@@ -142,11 +169,13 @@ HA_IN_ ha_array *ha_array_new_behind(ha_type type, size_t n, size_t lead, ha_con
     }
     ha_array *a = ha_array_record(type, c);
     if (a) a->lead = lead;
-    ha_status s = a ? ha_array_first_block(a, n) : HA_ERR_MEMORY;
-    if (!s) {
+    const int is_seen = ha_is_listening() || ha_is_watching();
+    ha_status s = a ? ha_array_first_block(a, n, gives_way && !is_seen) : HA_ERR_MEMORY;
+    if (!s && is_seen) {
         ha_watch_begin(a);
-        return a;
+        if (gives_way) ha_resident_enter(a, &a->first);
     }
+    if (!s) return a;
     if (a) (void)ha_array_keep(a); /* old handles may lead to its record */
     ha_fail(s, "ha_array_new", "no memory at %s for %zu elements of type %.32s (%zu bytes each)",
             c->name, n, type.name ? type.name : "?", type.size);
@@ -154,9 +183,7 @@ HA_IN_ ha_array *ha_array_new_behind(ha_type type, size_t n, size_t lead, ha_con
 }
 
 ha_array *ha_array_new(ha_type type, size_t n, ha_context *c) {
-    ha_array *a = ha_array_new_behind(type, n, 0, c);
-    if (a) ha_resident_enter(a, &a->first);
-    return a;
+    return ha_array_new_behind(type, n, 0, c, 1);
 }
 
 ha_array *ha_array_like(const ha_array *a) {

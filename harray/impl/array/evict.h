@@ -32,6 +32,15 @@ HA_IN_ ha_status ha_evict_try(ha_array *a, const ha_context *c, int sent, ha_ran
     return s;
 }
 
+/* What an opening has brought away from a memory. The block there may have given way already: then whoever took it has
+ * counted that. Busy. */
+HA_IN_ void ha_evict_count(const ha_opening *o, const ha_memory *from) {
+    const ha_incarnation *in = ha_incarnation_find(o->array, from);
+    if (!in || !in->block) return;
+    __atomic_fetch_add(&in->block->memory->written_back, ha_set_value_bytes(o->array, &o->brought),
+                       __ATOMIC_RELAXED);
+}
+
 /* Reads a range in the next tier; a try then waits until it is there. */
 HA_IN_ ha_status ha_bring_away(ha_array *a, const ha_context *from, ha_range r, const char *site) {
     ha_access x;
@@ -42,8 +51,17 @@ HA_IN_ ha_status ha_bring_away(ha_array *a, const ha_context *from, ha_range r, 
                        "%s: array %s at %s: elements %s are valid nowhere else%s%s", site,
                        ha_label_of(a).text, from->name, ha_part_label_of(a, r).text,
                        to ? ", and cannot go to " : "", to ? ha_memory_label(to).text : "");
-    ha_status s = ha_open_(&x, a, queue, HA_READ, r.first, r.last, site);
-    return s ? s : ha_close_(&x);
+    ha_opening o = {.array = a,
+                    .context = queue,
+                    .operation = "ha_array_evict",
+                    .site = site,
+                    .mode = HA_READ,
+                    .range = r};
+    ha_status s = ha_opening_begin(&o, 0);
+    if (s) return s;
+    ha_evict_count(&o, from->memory);
+    ha_opening_commit(&o, &x);
+    return ha_close_(&x);
 }
 
 /* What a try has to wait for. */

@@ -290,20 +290,23 @@ HA_IN_ void ha_walk_end(ha_pool *p, const ha_walk *w) {
     ha_spin_unlock(&p->lock);
 }
 
-/* A cached block; NULL: there is none. array: it begins with the block; NULL: none does. */
-static inline ha_block *ha_block_reuse(ha_memory *m, size_t bytes, ha_purpose use,
-                                       ha_alive *array) {
-    ha_pool *p = &m->pool;
-    ha_spin_lock(&p->lock);
+/* A cached block, of which the first `bytes` bytes will be used; NULL: there is none. */
+static inline ha_block *ha_pool_take(ha_pool *p, size_t bytes, ha_purpose use)
+    HA_REQUIRES_(p->lock) {
     ha_block *b = ha_pool_find(p, bytes);
-    if (b) {
-        ha_pool_unlink(p, b);
-        ha_pool_move(p, b, use);
-        p->reused++;
-        if (array) ha_pool_begin(p, array);
-    }
-    ha_spin_unlock(&p->lock);
-    if (b) ha_block_poison(b, bytes);
+    if (!b) return NULL;
+    ha_pool_unlink(p, b);
+    ha_pool_move(p, b, use);
+    p->reused++;
+    ha_block_poison(b, bytes);
+    return b;
+}
+
+/* The same, for who needs nothing else of the pool. */
+static inline ha_block *ha_block_reuse(ha_memory *m, size_t bytes, ha_purpose use) {
+    ha_spin_lock(&m->pool.lock);
+    ha_block *b = ha_pool_take(&m->pool, bytes, use);
+    ha_spin_unlock(&m->pool.lock);
     return b;
 }
 

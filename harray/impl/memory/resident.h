@@ -51,7 +51,6 @@ HA_IN_ uint32_t ha_resident_list(struct ha_array *a, ha_block *b, uint64_t stamp
     if (b->resident) b->resident = a;
     const uint32_t awaited = p->awaited;
     ha_spin_unlock(&p->lock);
-    if (awaited) ha_for_room.changed();
     return awaited;
 }
 

@@ -193,8 +193,8 @@ HA_IN_ ha_status ha_block_new(ha_memory *m, size_t bytes, ha_purpose use, ha_blo
  * to the cache before it is counted makes way when the backend has no room. */
 HA_IN_ ha_status ha_block_take_for(ha_purpose use, ha_memory *m, size_t bytes, ha_block **out,
                                    ha_attempt *attempt) {
-    if ((*out = ha_block_reuse(m, bytes, use, NULL))) return HA_OK;
-    if (ha_memory_sweep(m) && (*out = ha_block_reuse(m, bytes, use, NULL))) return HA_OK;
+    if ((*out = ha_block_reuse(m, bytes, use))) return HA_OK;
+    if (ha_memory_sweep(m) && (*out = ha_block_reuse(m, bytes, use))) return HA_OK;
     attempt->returned = ha_pool_returned(m);
     return ha_block_new(m, bytes, use, out, attempt);
 }

@@ -205,7 +205,7 @@ HA_IN_ darray ha_plot_on(const ha_plot *plot, ha_array *storage, const char *ope
 darray darray_new_(ha_order order, ha_type type, int rank, const int64_t *extent, ha_context *c) {
     ha_plot plot;
     if (ha_plot_plain(&plot, order, type, rank, extent, "darray_new")) return (darray){.rank = 0};
-    return ha_plot_on(&plot, ha_array_new_behind(type, (size_t)plot.size, 0, c), "darray_new");
+    return ha_plot_on(&plot, ha_array_new_behind(type, (size_t)plot.size, 0, c, 0), "darray_new");
 }
 
 darray darray_zeros_(ha_type type, int rank, const int64_t *extent, ha_context *c) {
@@ -244,7 +244,8 @@ darray darray_make_(ha_type type, int rank, const ha_shape *shape, ha_context *c
     }
     if (ha_plot_make(&plot, type, rank, shape, operation)) return (darray){.rank = 0};
     const size_t lead = (size_t)plot.lead * type.size;
-    darray x = ha_plot_on(&plot, ha_array_new_behind(type, (size_t)plot.size, lead, c), operation);
+    darray x = ha_plot_on(&plot, ha_array_new_behind(type, (size_t)plot.size, lead, c, 0),
+                          operation);
     for (int d = 0; x.array && d < rank; d++)
         x.array->uneven |= shape->ghost_low[d] != shape->ghost_high[d];
     return x;

@@ -150,14 +150,22 @@ static inline void ha_incarnation_stamp(ha_incarnation *in) {
     in->leaving = 0;
 }
 
-/* It has a block, which may give way to others from now on. This thread has the array busy, or has just made it, with
- * this one incarnation: so who waits for memory there meets it with the mark that tells him of its closing. */
-HA_IN_ void ha_resident_enter(ha_array *a, const ha_incarnation *in) {
-    if (!in->block || in->wrapped || !ha_resident_list(a, in->block, in->stamp)) return;
+/* A block of the array was listed in a memory where somebody waits: he is to look again, and the array gets the mark
+ * that tells him of its closing. The block may have given way since. */
+HA_IN_ void ha_resident_press(ha_array *a, ha_memory *m) {
+    ha_for_room.changed();
     ha_lock(a);
-    const int awaited = __atomic_load_n(&in->block->memory->pool.awaited, __ATOMIC_ACQUIRE) != 0;
+    const int awaited = __atomic_load_n(&m->pool.awaited, __ATOMIC_ACQUIRE) != 0;
     if (awaited) a->waiters |= HA_PRESSED; /* else the marks have just been taken away */
     ha_unlock(a);
+}
+
+/* It has a block, which may give way to others from now on. This thread has the array busy, or has just made it, with
+ * this one incarnation: so who waits for memory there meets it with the mark. */
+HA_IN_ void ha_resident_enter(ha_array *a, const ha_incarnation *in) {
+    if (!in->block || in->wrapped) return;
+    ha_memory *const m = in->block->memory; /* pinned or not */
+    if (ha_resident_list(a, in->block, in->stamp)) ha_resident_press(a, m);
 }
 
 /* The same of all. Busy. */
