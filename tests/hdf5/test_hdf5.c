@@ -99,6 +99,13 @@ static hid_t new_file(const char *name) {
     return file;
 }
 
+static int dataset_is(hid_t dataset, const expected *e) {
+    expected found = content_of(dataset, &e->shape);
+    const int same = same_elements(&found, e);
+    free(found.bytes);
+    return same;
+}
+
 /* ---- types ------------------------------------------------------------------------------------- */
 
 TEST(types_are_those_of_h5py) {

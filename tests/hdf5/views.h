@@ -204,15 +204,17 @@ static hid_t make_dataset(hid_t where, const char *name, const expected *e, hid_
     return made;
 }
 
-static int dataset_is(hid_t dataset, const expected *e) {
-    const size_t bytes = (size_t)shape_size(&e->shape) * e->element;
-    char *found = malloc(bytes + 1);
-    const hid_t type = type_of(e->shape.type);
-    const int read = H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, found) >= 0;
-    const int same = read && !memcmp(found, e->bytes, bytes);
+/* All of a dataset, as it is. */
+static expected content_of(hid_t dataset, const block_shape *shape) {
+    expected e = expect(shape, 0);
+    const hid_t type = type_of(shape->type);
+    if (H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, e.bytes) < 0) abort();
     H5Tclose(type);
-    free(found);
-    return same;
+    return e;
+}
+
+static int same_elements(const expected *x, const expected *y) {
+    return !memcmp(x->bytes, y->bytes, (size_t)shape_size(&x->shape) * x->element);
 }
 
 #endif

@@ -36,12 +36,8 @@ static herr_t hdf5_closed(herr_t done) {
 #define H5Dcreate2(...) UNLESS_IT_FAILS(hdf5_opened(H5Dcreate2(__VA_ARGS__)))
 #define H5Dget_space(...) UNLESS_IT_FAILS(hdf5_opened(H5Dget_space(__VA_ARGS__)))
 #define H5Dget_type(...) UNLESS_IT_FAILS(hdf5_opened(H5Dget_type(__VA_ARGS__)))
-#define H5Dread(...) UNLESS_IT_FAILS(H5Dread(__VA_ARGS__))
-#define H5Dwrite(...) UNLESS_IT_FAILS(H5Dwrite(__VA_ARGS__))
 #define H5Fcreate(...) UNLESS_IT_FAILS(hdf5_opened(H5Fcreate(__VA_ARGS__)))
-#define H5Fget_access_plist(...) UNLESS_IT_FAILS(hdf5_opened(H5Fget_access_plist(__VA_ARGS__)))
 #define H5Fopen(...) UNLESS_IT_FAILS(hdf5_opened(H5Fopen(__VA_ARGS__)))
-#define H5Iget_file_id(...) UNLESS_IT_FAILS(hdf5_opened(H5Iget_file_id(__VA_ARGS__)))
 #define H5Iinc_ref(handle) UNLESS_IT_FAILS(H5Iinc_ref(handle) < 0 ? -1 : (hdf5_opened(handle), 0))
 #define H5Lexists(...) UNLESS_IT_FAILS(H5Lexists(__VA_ARGS__))
 #define H5Oopen(...) UNLESS_IT_FAILS(hdf5_opened(H5Oopen(__VA_ARGS__)))
@@ -60,6 +56,15 @@ static herr_t hdf5_closed(herr_t done) {
 #define H5Tenum_insert(...) UNLESS_IT_FAILS(H5Tenum_insert(__VA_ARGS__))
 #define H5Tinsert(...) UNLESS_IT_FAILS(H5Tinsert(__VA_ARGS__))
 #define H5Tset_fields(...) UNLESS_IT_FAILS(H5Tset_fields(__VA_ARGS__))
+#ifdef HDF5_ON_RANKS /* on one of them these cannot fail: HDF5 itself would have the others wait */
+#define H5Fget_access_plist(...) hdf5_opened(H5Fget_access_plist(__VA_ARGS__))
+#define H5Iget_file_id(...) hdf5_opened(H5Iget_file_id(__VA_ARGS__))
+#else
+#define H5Dread(...) UNLESS_IT_FAILS(H5Dread(__VA_ARGS__))
+#define H5Dwrite(...) UNLESS_IT_FAILS(H5Dwrite(__VA_ARGS__))
+#define H5Fget_access_plist(...) UNLESS_IT_FAILS(hdf5_opened(H5Fget_access_plist(__VA_ARGS__)))
+#define H5Iget_file_id(...) UNLESS_IT_FAILS(hdf5_opened(H5Iget_file_id(__VA_ARGS__)))
+#endif
 #define H5Tget_member_type(...) hdf5_opened(H5Tget_member_type(__VA_ARGS__))
 #define H5Dclose(handle) hdf5_closed(H5Dclose(handle))
 #define H5Oclose(handle) hdf5_closed(H5Oclose(handle))

@@ -6,17 +6,23 @@
 
 typedef struct ha_hdf5_block {
     hid_t dataset, space, memory; /* H5I_INVALID_HID: none yet */
+    hid_t element, transfer;      /* the type in memory, and how it is moved */
     ha_dtype type;
     int rank;
     hsize_t extent[H5S_MAX_RANK]; /* of the dataset */
 } ha_hdf5_block;
 
 HA_IN_ ha_hdf5_block ha_hdf5_no_block(void) {
-    return (ha_hdf5_block){
-        .dataset = H5I_INVALID_HID, .space = H5I_INVALID_HID, .memory = H5I_INVALID_HID};
+    return (ha_hdf5_block){.dataset = H5I_INVALID_HID,
+                           .space = H5I_INVALID_HID,
+                           .memory = H5I_INVALID_HID,
+                           .element = H5I_INVALID_HID,
+                           .transfer = H5I_INVALID_HID};
 }
 
 HA_IN_ void ha_hdf5_block_end(ha_hdf5_block *b) {
+    if (b->transfer > 0) (void)H5Pclose(b->transfer); /* 0: the default one */
+    if (b->element >= 0) (void)H5Tclose(b->element);
     if (b->memory >= 0) (void)H5Sclose(b->memory);
     if (b->space >= 0) (void)H5Sclose(b->space);
     if (b->dataset >= 0) (void)H5Dclose(b->dataset);
@@ -160,6 +166,17 @@ HA_IN_ ha_status ha_hdf5_select(ha_hdf5_block *b, const darray *x, const int64_t
     else if (x->rank)
         wrong = H5Sselect_hyperslab(b->space, H5S_SELECT_SET, from, NULL, extent, NULL);
     return wrong < 0 ? ha_hdf5_failed(call, "selecting a block") : HA_OK;
+}
+
+/* All that a transfer needs of HDF5: what fails here keeps no other rank waiting. */
+HA_IN_ ha_status ha_hdf5_block_ready(ha_hdf5_block *b, const darray *x, const int64_t *offset,
+                                     const ha_hdf5_ranks *ranks, const ha_hdf5_call *call) {
+    ha_status s = ha_hdf5_select(b, x, offset, call);
+    if (s) return s;
+    b->element = ha_hdf5_make_type(x->type);
+    if (b->element < 0) return ha_hdf5_failed(call, "making a type");
+    b->transfer = ha_hdf5_transfer_of(ranks);
+    return b->transfer < 0 ? ha_hdf5_failed(call, "preparing a transfer") : HA_OK;
 }
 
 #endif

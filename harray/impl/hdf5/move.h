@@ -12,8 +12,9 @@ typedef struct ha_hdf5_move {
     ha_hdf5_block block;
     darray view;
     int in_place;
-    ha_access access;   /* in place */
-    ha_opening opening; /* of a view that is to be read in place, before it counts as written */
+    ha_access access;
+    ha_opening
+        opening; /* of a view that is to be read, before it counts as written; no array: none */
     char *buffer;
     void *data; /* what HDF5 gets; NULL without elements */
 } ha_hdf5_move;
@@ -55,34 +56,34 @@ HA_IN_ ha_status ha_hdf5_take_values(ha_hdf5_move *m) {
     return m->in_place ? HA_OK : ha_close_(&m->access);
 }
 
-/* Room for the values: whatever has to be waited for has been, and nothing has changed. */
+/* Room for the values: whatever has to be waited for has been, and nothing has changed. Until that is decided the array is
+ * busy. */
 HA_IN_ ha_status ha_hdf5_take_room(ha_hdf5_move *m) {
     const char *const operation = m->call.operation;
     if (ha_view_is_empty(&m->view)) return HA_OK;
-    if (!m->in_place) return ha_hdf5_buffer(m);
+    ha_status s = m->in_place ? HA_OK : ha_hdf5_buffer(m);
+    if (!s) s = ha_open_refuse(m->view.array, HA_OVERWRITE, operation, operation);
+    if (s) return s;
     m->opening = (ha_opening){.array = m->view.array,
                               .context = ha_host(),
                               .operation = operation,
                               .site = operation,
                               .mode = HA_OVERWRITE,
                               .for_user = 1};
-    ha_status s = ha_open_refuse(m->view.array, HA_OVERWRITE, operation, operation);
-    if (s) return s;
     ha_opening_view(&m->opening, &m->view);
     s = ha_opening_begin(&m->opening, 0);
     if (s) m->opening.array = NULL;
     return s;
 }
 
-/* The view is about to be overwritten in place, or is as it was. */
+/* The view is about to be overwritten, or is as it was. */
 HA_IN_ void ha_hdf5_decide(ha_hdf5_move *m, ha_status s) {
     if (!m->opening.array) return;
-    if (s) {
+    if (s)
         ha_opening_abort(&m->opening);
-        return;
-    }
-    ha_opening_commit(&m->opening, &m->access);
-    m->data = m->access.data;
+    else
+        ha_opening_commit(&m->opening, &m->access);
+    m->opening.array = NULL;
 }
 
 /* To C all but 0 is true, and bool has 1 alone. */
@@ -92,16 +93,11 @@ HA_IN_ void ha_hdf5_make_sound(const ha_hdf5_move *m) {
     for (int64_t i = 0; i < n; i++) truth[i] = truth[i] != 0;
 }
 
-/* What has been read becomes the view's. */
-HA_IN_ ha_status ha_hdf5_give_values(ha_hdf5_move *m) {
-    const char *const operation = m->call.operation;
-    ha_hdf5_make_sound(m);
-    if (!m->buffer) return HA_OK;
-    ha_status s = ha_open_darray(&m->access, &m->view, ha_host(), HA_OVERWRITE, operation,
-                                 operation);
-    if (s) return s;
-    ha_hdf5_pack(m, m->access.data, 0);
-    return ha_close_(&m->access);
+/* What has been read, if it has been, becomes the view's. */
+HA_IN_ void ha_hdf5_give_values(ha_hdf5_move *m, ha_status s) {
+    if (!s) ha_hdf5_make_sound(m);
+    ha_hdf5_decide(m, s);
+    if (!s && m->buffer) ha_hdf5_pack(m, m->access.data, 0);
 }
 
 /* ---- HDF5 ------------------------------------------------------------------------------------- */
@@ -111,17 +107,13 @@ HA_IN_ ha_status ha_hdf5_transfer(ha_hdf5_move *m, int writes) {
     static char nothing; /* HDF5 takes no NULL */
     const ha_hdf5_block *b = &m->block;
     void *data = m->data ? m->data : &nothing;
-    const hid_t type = ha_hdf5_make_type(m->view.type), how = ha_hdf5_transfer_of(&m->ranks);
-    ha_status s = HA_OK;
-    if (type < 0 || how < 0)
-        s = ha_hdf5_failed(&m->call, "preparing a transfer");
-    else if (writes && H5Dwrite(b->dataset, type, b->memory, b->space, how, data) < 0)
-        s = ha_hdf5_failed(&m->call, "writing");
-    else if (!writes && H5Dread(b->dataset, type, b->memory, b->space, how, data) < 0)
-        s = ha_hdf5_failed(&m->call, "reading");
-    if (type >= 0) (void)H5Tclose(type);
-    if (how > 0) (void)H5Pclose(how);
-    return s;
+    if (writes)
+        return H5Dwrite(b->dataset, b->element, b->memory, b->space, b->transfer, data) < 0
+                   ? ha_hdf5_failed(&m->call, "writing")
+                   : HA_OK;
+    return H5Dread(b->dataset, b->element, b->memory, b->space, b->transfer, data) < 0
+               ? ha_hdf5_failed(&m->call, "reading")
+               : HA_OK;
 }
 
 /* The dataset is there, and the view fits. Of a file with ranks all of them have looked at it then. */
@@ -132,7 +124,7 @@ HA_IN_ ha_status ha_hdf5_prepare(ha_hdf5_move *m, const int64_t *offset, unsigne
     m->call.view = &m->view;
     m->in_place = darray_is_contiguous(m->view, HA_ROW_MAJOR);
     s = ha_hdf5_fits(&m->block, &m->view, offset, &m->call);
-    return s ? s : ha_hdf5_select(&m->block, &m->view, offset, &m->call);
+    return s ? s : ha_hdf5_block_ready(&m->block, &m->view, offset, &m->ranks, &m->call);
 }
 
 /* ---- the functions ---------------------------------------------------------------------------- */
@@ -142,22 +134,26 @@ HA_IN_ ha_status ha_hdf5_transfer_together(ha_hdf5_move *m, ha_status s, int wri
     ha_hdf5_enter(&m->call);
     s = ha_hdf5_agree(&m->ranks, s, &m->call);
     ha_hdf5_leave(&m->call);
-    ha_hdf5_decide(m, s);
+    if (s || m->in_place) ha_hdf5_decide(m, s);
     if (s) return s;
+    if (m->in_place) m->data = m->access.data;
     ha_hdf5_enter(&m->call);
     s = ha_hdf5_transfer(m, writes);
     ha_hdf5_leave(&m->call);
     return s;
 }
 
-/* The values go to the file, or come from it. call.where is open, and ranks are known. */
+/* The values go to the file, or come from it. call.where is open, and ranks are known. Errors are told when the array is no
+ * longer busy. */
 HA_IN_ ha_status ha_hdf5_carry_out(ha_hdf5_move *m, ha_status s, int writes) {
+    ha_tell_later();
     if (!s) s = writes ? ha_hdf5_take_values(m) : ha_hdf5_take_room(m);
     s = ha_hdf5_transfer_together(m, s, writes);
-    if (!s && !writes) s = ha_hdf5_give_values(m);
+    if (!writes) ha_hdf5_give_values(m, s);
     if (m->access.array) HA_IGNORE_(ha_close_(&m->access));
     HARRAY_FREE(m->buffer);
     m->buffer = NULL;
+    ha_tell_now();
     return s;
 }
 
