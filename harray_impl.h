@@ -31,5 +31,6 @@
                                       /* harray/impl/records/: only with harray_records.h, */
                                       /* harray/impl/kernels/: only with harray_kernels.h, */
                                       /* harray/impl/ops/: only with harray_ops.h, */
-                                      /* harray/impl/mpi/: only with harray_mpi.h */
+                                      /* harray/impl/mpi/: only with harray_mpi.h, */
+                                      /* harray/impl/hdf5/: only with harray_hdf5.h */
 #endif

@@ -7,7 +7,7 @@ usage: test_docs.py [--show DIR]
 Every block of code that has a main is a whole program:
     ```c     is compiled as C11, with warnings as errors, and run. That of README.md is compiled as it is; where
              others have the implementation in them, it is compiled once for all of them (support/linked.h).
-             With harray_mpi.h, where there is an MPI, and it runs on two ranks
+             With MPI_Init, where there is an MPI, and it runs on two ranks; with harray_hdf5.h, where there is HDF5
     ```cpp   the same as C++17, with the implementation in another file, as docs/using.md says
     ```fortran  is compiled with the module of fortran/, as Fortran 2008, where there is a gfortran, and run
     ```cuda  is compiled where nvcc is; without a GPU nobody can run it
@@ -48,6 +48,8 @@ SUPPORT = ROOT / "tests" / "support"
 LINKED = ["-include", SUPPORT / "linked.h"]
 # pkg-config's names of MPIs, and their launchers.
 MPIS = {"mpich": ("mpiexec.mpich", "mpiexec.hydra", "mpiexec"), "ompi-c": ("mpiexec.openmpi", "mpiexec")}
+# The HDF5 of each; and of one process alone.
+HDF5 = {"mpich": "hdf5-mpich", "ompi-c": "hdf5-openmpi", None: "hdf5-serial"}
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
            "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 IMPLEMENTATION = '#define HARRAY_IMPLEMENTATION\n#include "harray.h"\n'
@@ -95,25 +97,37 @@ def compile_implementation(folder):
 
 
 def uses_mpi(text):
-    return '#include "harray_mpi.h"' in text
+    return "MPI_Init(" in text
 
 
-def mpi():
-    """(what to compile and link with, the launcher), or None"""
-    for name, launchers in MPIS.items():
+def uses_hdf5(text):
+    return '#include "harray_hdf5.h"' in text
+
+
+def flags_of(packages):
+    """What to compile and link with, or None"""
+    if not packages:
+        return []
+    found = shutil.which("pkg-config") and subprocess.run(["pkg-config", "--cflags", "--libs", *packages],
+                                                          capture_output=True, text=True, check=False)
+    return found.stdout.split() if found and found.returncode == 0 else None
+
+
+def surroundings(text):
+    """(what to compile and link with, what starts it), or None: that is not here"""
+    for name, launchers in MPIS.items() if uses_mpi(text) else [(None, ())]:
         launcher = next(filter(None, map(shutil.which, launchers)), None)
-        found = shutil.which("pkg-config") and subprocess.run(
-            ["pkg-config", "--cflags", "--libs", name], capture_output=True, text=True, check=False)
-        if launcher and found and found.returncode == 0:
-            return found.stdout.split(), launcher
+        flags = flags_of([*([name] if name else []), *([HDF5[name]] if uses_hdf5(text) else [])])
+        if flags is not None and (launcher or not name):
+            return flags, [launcher, "-n", "2"] if name else []
     return None
 
 
 def inside(text, implementation):
     """What a C program is compiled with, where the implementation is in it."""
     defined = re.findall(r"^ *# *define +(HARRAY_\w+)", text, re.MULTILINE)
-    if uses_mpi(text):
-        return [STATIC, *mpi()[0], "-lm"]
+    if uses_mpi(text) or uses_hdf5(text):
+        return [STATIC, *surroundings(text)[0], "-lm"]
     if implementation and defined == ["HARRAY_IMPLEMENTATION"]:
         return [*LINKED, implementation, "-lm"]
     return [STATIC] if "HARRAY_IMPLEMENTATION" in defined else []
@@ -144,7 +158,7 @@ def run(folder):
     sources = [read(path) for path in pathlib.Path(folder).glob("program.*")]
     if any(re.search(r"harray_(kernels|ops)\.h", text) for text in sources):
         kept.remove("HARRAY_CUDA")
-    launcher = [mpi()[1], "-n", "2"] if any(map(uses_mpi, sources)) else []
+    launcher = surroundings("\n".join(sources))[1]
     environment = {k: v for k, v in os.environ.items() if not k.startswith("HARRAY_") or k in kept}
     done = subprocess.run([*launcher, "./program"], cwd=folder, env=environment | AS_ROOT, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, check=False)
@@ -155,7 +169,7 @@ def run(folder):
 def keeps_its_word(block, implementation):
     """Does the program compile, and print what stands behind it? None: nothing here compiles it."""
     compiler = {"c": C[0], "cpp": CPP[0], "cuda": NVCC, "fortran": FORTRAN[0]}[block.language]
-    if not compiler or not shutil.which(compiler) or (uses_mpi(block.text) and not mpi()):
+    if not compiler or not shutil.which(compiler) or not surroundings(block.text):
         return None
     with tempfile.TemporaryDirectory() as name:
         try:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """test_null.c calls every public function that takes a pointer: its table is as long as the headers. Those of
-harray/mpi.h, which need ranks, are called by tests/mpi/nulls.h."""
+harray/mpi.h, which need ranks, are called by tests/mpi/nulls.h, those of harray/hdf5.h by tests/hdf5/test_hdf5.c."""
 import glob
 import os
 import re
@@ -37,7 +37,7 @@ def with_pointers():
 
 def main():
     called = set()
-    for path in (("arrays", "test_null.c"), ("mpi", "nulls.h")):
+    for path in (("arrays", "test_null.c"), ("mpi", "nulls.h"), ("hdf5", "test_hdf5.c")):
         with open(os.path.join(ROOT, "tests", *path), encoding="utf-8") as file:
             called.update(re.findall(r"\b(\w+)\(", file.read()))
     names = list(with_pointers())
