@@ -145,6 +145,14 @@ HA_API HA_MUST_CHECK ha_status darray_to_dlpack_legacy_(darray x, ha_context *co
                                                         ha_dl_managed_tensor **out,
                                                         const char *site);
 
+/* For tensors that a program makes of accesses which it has open itself, as the Python package does: what
+ * darray_to_dlpack does about the consumer's stream. Before: the stream comes after all that was enqueued on the
+ * context, or, if there is none, this waits. Errors as ha_wait, and HA_ERR_ARGUMENT for a stream that the device
+ * does not know. After, in the deleter: what is enqueued on the context from now on comes after the consumer's
+ * work, where that is waited for at all. Any thread. On the host nothing happens. */
+HA_API HA_MUST_CHECK ha_status ha_dl_before_(ha_context *context, const void *stream);
+HA_API void ha_dl_after_(ha_context *context, const void *stream);
+
 /* What a tensor of x on a context says of its device, for Python's __dlpack_device__: device_type
  * is 0 and HA_ERR_UNSUPPORTED in ha_take_error() where DLPack has no name for it. */
 HA_API ha_dl_device ha_context_dl_device(ha_context *context);

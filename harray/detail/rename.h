@@ -180,6 +180,8 @@
 #define ha_difference_ HA_RENAME_(ha_difference_)
 #define ha_differences_ HA_RENAME_(ha_differences_)
 #define ha_discard_ HA_RENAME_(ha_discard_)
+#define ha_dl_after_ HA_RENAME_(ha_dl_after_)
+#define ha_dl_before_ HA_RENAME_(ha_dl_before_)
 #define ha_dot_ HA_RENAME_(ha_dot_)
 #define ha_dtype_find HA_RENAME_(ha_dtype_find)
 #define ha_dtype_of_type HA_RENAME_(ha_dtype_of_type)

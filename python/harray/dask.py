@@ -134,10 +134,14 @@ def _is_on_host(array):
 @dask_serialize.register(_harray.Array)
 def _serialize(array):
     """A header and one frame: the elements, without a copy where there are no gaps. The array is open for reading until the
-    frame has gone."""
+    frame has gone. Where the host has a budget it is a copy: what is on its way would take the place of what is worked on,
+    and could not give way."""
     restored, (data, shape, dtype, name) = array.__reduce_ex__(5)
     assert restored is restore
-    return {"shape": shape, "dtype": dtype, "name": name}, [memoryview(data)]
+    frame = memoryview(data)
+    if _harray.host.pressure["budget"]:
+        frame = memoryview(bytearray(frame.cast("B") if frame.nbytes else b""))
+    return {"shape": shape, "dtype": dtype, "name": name}, [frame]
 
 
 @dask_deserialize.register(_harray.Array)

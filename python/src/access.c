@@ -1,8 +1,6 @@
 /* harray.Access: an array that is open somewhere, as a context manager and as what exports its elements. */
 #include "binding.h"
 
-#include <stdlib.h>
-
 PyTypeObject *access_type;
 #define ACCESS(self) ((access_object *)(self))
 
@@ -96,96 +94,6 @@ static void dealloc(PyObject *self) {
     Py_XDECREF(ACCESS(self)->array);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
     Py_DECREF(type);
-}
-
-/* ---- several at once -------------------------------------------------------------------------- */
-
-enum { MOST_AT_ONCE = 64 };
-typedef struct {
-    Py_ssize_t count;
-    PyObject *array[MOST_AT_ONCE];
-    held h[MOST_AT_ONCE];
-    ha_access access[MOST_AT_ONCE];
-    ha_request request[MOST_AT_ONCE];
-} opening;
-
-static int request_from(PyObject *pair, opening *o, Py_ssize_t i) {
-    PyObject *how;
-    if (!PyTuple_Check(pair) || !PyArg_ParseTuple(pair, "OO", &o->array[i], &how) ||
-        !is_array(o->array[i])) {
-        PyErr_Format(PyExc_TypeError,
-                     "%R: a pair of an array and \"read\", \"write\" or \"overwrite\"", pair);
-        return -1;
-    }
-    return how_from(how, &o->h[i].how);
-}
-
-static int requests_from(PyObject *pairs, ha_context *context, int waits, opening *o) {
-    o->count = PyTuple_Size(pairs);
-    if (o->count > MOST_AT_ONCE) {
-        PyErr_Format(PyExc_ValueError, "at most %d arrays at once", MOST_AT_ONCE);
-        return -1;
-    }
-    for (Py_ssize_t i = 0; i < o->count; i++) {
-        if (request_from(PyTuple_GetItem(pairs, i), o, i)) return -1;
-        o->h[i].context = context;
-        o->h[i].x = ARRAY(o->array[i]);
-        o->h[i].site = here();
-        const unsigned tries = waits || i ? 0 : HA_TRY;
-        o->request[i] = (ha_request){.access = &o->access[i],
-                                     .context = context,
-                                     .how = o->h[i].how | tries,
-                                     .view = &ARRAY(o->array[i])};
-    }
-    return 0;
-}
-
-/* From an open access of this thread to one that any may end. NULL: no memory. */
-static held *detached(const held *like, ha_access *access) {
-    held *h = malloc(sizeof *h);
-    if (!h) return NULL;
-    *h = *like;
-    h->owners = 1;
-    h->x = darray_share(like->x);
-    h->data = access->data;
-    if (!ha_detach_(&h->token, access, h->site)) return h;
-    HA_IGNORE(darray_free(&h->x));
-    free(h);
-    return NULL;
-}
-
-static PyObject *detach_all(opening *o) {
-    PyObject *result = PyTuple_New(o->count);
-    for (Py_ssize_t i = 0; i < o->count; i++) {
-        held *h = result ? detached(&o->h[i], &o->access[i]) : NULL;
-        PyObject *access = h ? access_new(o->array[i], h) : NULL;
-        if (access && !PyTuple_SetItem(result, i, access)) continue;
-        if (!PyErr_Occurred()) raise_status(HA_ERR_MEMORY);
-        if (o->access[i].array) UNLOCKED(HA_IGNORE(ha_close(&o->access[i])));
-        Py_CLEAR(result);
-    }
-    return result;
-}
-
-PyObject *open_many(PyObject *module, PyObject *args) {
-    (void)module;
-    PyObject *pairs, *where;
-    int waits;
-    ha_context *context;
-    ha_status status = HA_OK;
-    if (!PyArg_ParseTuple(args, "O!Op", &PyTuple_Type, &pairs, &where, &waits) ||
-        context_from(where, &context))
-        return NULL;
-    opening *o = PyMem_Calloc(1, sizeof *o);
-    if (!o) return PyErr_NoMemory();
-    PyObject *result = NULL;
-    if (!requests_from(pairs, context, waits, o)) {
-        const char *site = here();
-        UNLOCKED(status = ha_open_many_(o->request, (size_t)o->count, site));
-        result = status ? raise_status(status) : detach_all(o);
-    }
-    PyMem_Free(o);
-    return result;
 }
 
 /* ---- asking ----------------------------------------------------------------------------------- */

@@ -182,9 +182,12 @@ PyObject *access_new(PyObject *array, held *h); /* takes h over, also on failure
 PyObject *array_read(PyObject *self, PyObject *args, PyObject *keywords);
 PyObject *array_write(PyObject *self, PyObject *args, PyObject *keywords);
 PyObject *array_overwrite(PyObject *self, PyObject *args, PyObject *keywords);
-PyObject *open_many(PyObject *module, PyObject *args);
 /* The access's, or NULL and ValueError where it was closed. */
 held *access_held(PyObject *self);
+
+/* ---- together.c ------------------------------------------------------------------------------ */
+
+PyObject *open_many(PyObject *module, PyObject *args);
 
 /* ---- buffer.c -------------------------------------------------------------------------------- */
 

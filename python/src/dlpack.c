@@ -13,17 +13,20 @@ typedef struct {
         ha_dl_managed_tensor legacy;
     };
     export taken;
+    const void *stream; /* the consumer's */
     int64_t shape[HA_MOST_RANK], strides[HA_MOST_RANK];
 } tensor;
 
 /* What the consumer asked for. */
 typedef struct {
-    PyObject *stream, *max_version, *device, *copy;
+    PyObject *max_version, *device, *copy;
+    const void *stream;
     int is_versioned, type, number; /* type 0: any device */
 } wanted;
 
 static void delete_tensor(tensor *t) {
     if (is_forked) return;
+    ha_dl_after_(t->taken.of->context, t->stream);
     export_end(&t->taken);
     free(t);
 }
@@ -72,18 +75,23 @@ static PyObject *capsule_of(void *t, int is_versioned) {
     return PyCapsule_New(t, is_versioned ? versioned_name : legacy_name, free_capsule);
 }
 
-static PyObject *tensor_of(held *h, int is_versioned, uint64_t flags) {
+/* The consumer's stream comes behind what there is to wait for. */
+static PyObject *tensor_of(held *h, const wanted *w, uint64_t flags) {
+    ha_status status = HA_OK;
+    UNLOCKED(status = ha_dl_before_(h->context, w->stream));
+    if (status) return raise_status(status);
     tensor *t = calloc(1, sizeof *t);
     if (!t) return PyErr_NoMemory();
+    t->stream = w->stream;
     export_begin(&t->taken, h, "DLPack");
     const ha_dl_tensor plain = describe(t, h);
     if (h->how == HA_READ) flags |= HA_DL_READ_ONLY;
-    if (is_versioned)
+    if (w->is_versioned)
         t->versioned = (ha_dl_managed_tensor_versioned){
             {HA_DL_MAJOR, HA_DL_MINOR}, t, delete_versioned, flags, plain};
     else
         t->legacy = (ha_dl_managed_tensor){plain, t, delete_legacy};
-    PyObject *capsule = capsule_of(t, is_versioned);
+    PyObject *capsule = capsule_of(t, w->is_versioned);
     if (!capsule) UNLOCKED(delete_tensor(t));
     return capsule;
 }
@@ -95,15 +103,25 @@ static int pair_from(PyObject *pair, const char *name, int *first, int *second) 
     return PyErr_Format(PyExc_TypeError, "%s: %R is no pair of numbers", name, pair), -1;
 }
 
+/* A stream as its number in __dlpack__: None is as a device's legacy default one. */
+static int stream_from(PyObject *object, const void **stream) {
+    *stream = HA_DL_STREAM_LEGACY;
+    if (object == Py_None) return 0;
+    const long long number = PyLong_AsLongLong(object);
+    if (number) *stream = (const void *)(intptr_t)number;
+    return PyErr_Occurred() ? -1 : 0;
+}
+
 static int wanted_from(PyObject *args, PyObject *keywords, wanted *w) {
     static char *names[] = {"stream", "max_version", "dl_device", "copy", NULL};
-    *w = (wanted){Py_None, Py_None, Py_None, Py_None, 0, 0, 0};
+    *w = (wanted){Py_None, Py_None, Py_None, NULL, 0, 0, 0};
+    PyObject *stream = Py_None;
     int major = 0, minor = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$OOOO", names, &w->stream, &w->max_version,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$OOOO", names, &stream, &w->max_version,
                                      &w->device, &w->copy))
         return -1;
     if (pair_from(w->max_version, "max_version", &major, &minor) ||
-        pair_from(w->device, "dl_device", &w->type, &w->number))
+        pair_from(w->device, "dl_device", &w->type, &w->number) || stream_from(stream, &w->stream))
         return -1;
     w->is_versioned = major >= 1;
     return 0;
@@ -113,15 +131,6 @@ static int refuse(darray x, const char *why) {
     char name[64];
     PyErr_Format(PyExc_BufferError, "%s: %s", array_called(x, name, sizeof name), why);
     return -1;
-}
-
-/* A stream as its number in __dlpack__: None is as a device's legacy default one. */
-static int stream_from(PyObject *object, const void **stream) {
-    *stream = HA_DL_STREAM_LEGACY;
-    if (object == Py_None) return 0;
-    const long long number = PyLong_AsLongLong(object);
-    if (number) *stream = (const void *)(intptr_t)number;
-    return PyErr_Occurred() ? -1 : 0;
 }
 
 /* A consumer that cannot be told that it may only read gets nothing to read. */
@@ -141,22 +150,8 @@ static PyObject *copied(darray x, ha_context *context, const wanted *w) {
     if (!y.array) return raise_status(HA_OK);
     held *h = held_open(y, context, HA_WRITE, 1);
     UNLOCKED(HA_IGNORE(darray_free(&y)));
-    PyObject *capsule = h ? tensor_of(h, w->is_versioned, HA_DL_IS_COPIED) : NULL;
+    PyObject *capsule = h ? tensor_of(h, w, HA_DL_IS_COPIED) : NULL;
     if (h) held_drop(h);
-    return capsule;
-}
-
-/* On a device the engine itself orders the consumer's stream behind the values. */
-static PyObject *read_on_device(darray x, ha_context *context, const wanted *w) {
-    const void *stream;
-    ha_dl_managed_tensor_versioned *t = NULL;
-    ha_status status = HA_OK;
-    const char *site = here();
-    if (stream_from(w->stream, &stream)) return NULL;
-    UNLOCKED(status = darray_to_dlpack_(x, context, HA_READ, stream, &t, site));
-    if (status) return raise_status(status);
-    PyObject *capsule = capsule_of(t, 1);
-    if (!capsule) UNLOCKED(t->deleter(t));
     return capsule;
 }
 
@@ -172,7 +167,6 @@ static int place(const held *h, const wanted *w) {
 }
 
 static PyObject *export_access(held *h, const wanted *w) {
-    ha_status status = HA_OK;
     const int to_host = place(h, w);
     if (to_host < 0) return NULL;
     if (to_host || w->copy == Py_True) {
@@ -180,9 +174,7 @@ static PyObject *export_access(held *h, const wanted *w) {
         return refuse(h->x, "a copy is made of what is open for reading"), NULL;
     }
     if (!can_be_told(h->x, w, h->how)) return NULL;
-    if (h->context != ha_host() && h->how == HA_READ) return read_on_device(h->x, h->context, w);
-    if (h->context != ha_host()) UNLOCKED(status = ha_context_finish(h->context));
-    return status ? raise_status(status) : tensor_of(h, w->is_versioned, 0);
+    return tensor_of(h, w, 0);
 }
 
 /* Another thread may close the access while this one waits. */
@@ -234,9 +226,8 @@ PyObject *array_dlpack(PyObject *self, PyObject *args, PyObject *keywords) {
                NULL;
     if (w.copy == Py_True) return copied(x, context, &w);
     if (!can_be_told(x, &w, HA_READ)) return NULL;
-    if (context != ha_host()) return read_on_device(x, context, &w);
     held *h = held_open(x, context, HA_READ, 1);
-    PyObject *capsule = h ? tensor_of(h, w.is_versioned, 0) : NULL;
+    PyObject *capsule = h ? tensor_of(h, &w, 0) : NULL;
     if (h) held_drop(h);
     return capsule;
 }

@@ -48,14 +48,34 @@ static int row_from(PyObject *row, made *m, int i, const char *site) {
 }
 
 /* Functions in front of the kernel, as HA_DEVICE_CODE keeps them: their place, and their text. */
-static int add_uses(made *m, int i, const char *uses, const char *site) {
+static int add_uses(made *m, const char *uses, const char *site) {
     const size_t bytes = strlen(site) + strlen(uses) + 2;
     char *text = malloc(bytes);
     if (!text) return PyErr_NoMemory(), -1;
     snprintf(text, bytes, "%s\n%s", site, uses);
-    m->parameter[i] = (ha_kernel_parameter_){
+    m->parameter[m->count] = (ha_kernel_parameter_){
         .mode = HA_KERNEL_USES_, .type = text, .name = "uses", .site = site};
     return 0;
+}
+
+static int add_texts(made *m, const char *name, const char *text, const char *indices) {
+    m->kernel.name = strdup(name);
+    m->kernel.text = strdup(text);
+    m->kernel.indices = strdup(indices);
+    return m->kernel.name && m->kernel.text && m->kernel.indices ? 0 : (PyErr_NoMemory(), -1);
+}
+
+static void release(const char *text) { free((void *)(uintptr_t)text); }
+
+/* Of one that no device has seen. */
+static PyObject *give_up(made *m) {
+    for (int i = 0; i <= m->count; i++) release(m->parameter[i].type);
+    for (int i = 0; i < m->count; i++) release(m->parameter[i].name);
+    release(m->kernel.name);
+    release(m->kernel.text);
+    release(m->kernel.indices);
+    free(m);
+    return NULL;
 }
 
 /* _kernel(name, rank, indices, text, uses, rows): a capsule. */
@@ -67,21 +87,23 @@ PyObject *make_kernel(PyObject *module, PyObject *args) {
     if (!PyArg_ParseTuple(args, "sisszO!", &name, &rank, &indices, &text, &uses, &PyTuple_Type,
                           &rows))
         return NULL;
+    if (PyTuple_Size(rows) > HA_MOST_PARAMETERS_)
+        return PyErr_Format(PyExc_ValueError, "%s: more than %d parameters", name,
+                            HA_MOST_PARAMETERS_);
     made *m = calloc(1, sizeof *m);
     if (!m) return PyErr_NoMemory();
     m->count = (int)PyTuple_Size(rows);
     for (int i = 0; i < m->count && !status; i++)
         status = row_from(PyTuple_GetItem(rows, i), m, i, site);
-    if (!status && uses) status = add_uses(m, m->count, uses, site);
-    m->kernel = (ha_kernel){.name = strdup(name),
-                            .text = strdup(text),
-                            .indices = strdup(indices),
-                            .site = site,
+    if (!status && uses) status = add_uses(m, uses, site);
+    m->kernel = (ha_kernel){.site = site,
                             .rank = rank,
                             .parameters = m->count + (uses != NULL),
                             .parameter = m->parameter,
                             .loops = no_loops};
-    return status ? NULL : PyCapsule_New(m, capsule_name, NULL);
+    if (status || add_texts(m, name, text, indices)) return give_up(m);
+    PyObject *capsule = PyCapsule_New(m, capsule_name, NULL);
+    return capsule ? capsule : give_up(m);
 }
 
 /* ---- launching -------------------------------------------------------------------------------- */
@@ -94,7 +116,10 @@ static int refuse(const made *m, int i, const char *why) {
 static int give_value(const made *m, int i, PyObject *object, given *g) {
     ha_dvalue value;
     if (is_array(object)) return refuse(m, i, "is a number, not an array");
-    if (number_to(object, &value)) return PyErr_Clear(), refuse(m, i, "is a number");
+    if (number_to(object, &value)) {
+        if (!PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
+        return PyErr_Clear(), refuse(m, i, "is a number");
+    }
     const ha_status status = ha_dvalue_store(value, m->type[i], g->value);
     return status ? (raise_with(status, m->parameter[i].name), -1) : 0;
 }

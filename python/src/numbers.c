@@ -36,10 +36,12 @@ static int complex_to(PyObject *object, ha_dvalue *value) {
     return PyErr_Occurred() ? -1 : 0;
 }
 
-/* NumPy's scalars: its complex ones have parts, others are numbers by __index__ or __float__. */
+/* NumPy's scalars: its complex ones have parts, others are numbers by __index__ or __float__. What these raise
+ * stays, unless it says that there is no number. */
 static int other_to(PyObject *object, ha_dvalue *value) {
     PyObject *number = PyObject_CallFunctionObjArgs((PyObject *)&PyComplex_Type, object, NULL);
     if (!number) {
+        if (!PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
         PyErr_Clear();
         PyErr_Format(PyExc_TypeError, "%R is no number", object);
         return -1;

@@ -63,6 +63,17 @@ def test_what_was_received_gives_way(tmp_path):
     """, tmp_path)
 
 
+def test_a_frame_is_a_copy_where_the_host_has_a_budget():
+    x = ha.array(np.arange(1000.0), name="x")
+    ha.set_budget("host", "1GiB")
+    try:
+        header, frames = serialize(x, serializers=["dask"])
+    finally:
+        ha.set_budget("host", 0)
+    x[0] = 7 # nobody has it open
+    assert np.frombuffer(frames[0])[:2].tolist() == [0, 1] and deserialize(header, frames).tolist()[999] == 999
+
+
 def test_tokens_are_of_values():
     tokenize = dask.tokenize.tokenize
     x, y = ha.array([1.0, 2.0]), ha.array([1.0, 2.0], name="other")
@@ -165,6 +176,58 @@ def test_a_cluster_with_less_memory_than_data(tmp_path):
                 # A worker is killed: what it had is computed anew.
                 os.kill(next(iter(answers.values()))[1], 9)
                 assert client.gather(client.map(total, made, pure=False)) == [float(i) * (1 << 20) for i in range(80)]
+            left = [f for _, _, files in os.walk(os.path.dirname(__file__)) for f in files if not f.endswith((".py", ".lock", ".pyc"))]
+            assert not left, left
+            print("passed")
+    """, tmp_path)
+
+
+def test_dask_arrays_larger_than_memory(tmp_path):
+    """Blocks are harray's, and functions of NumPy's and Dask's take them as they are."""
+    alone("""
+        import dask, dask.array as da
+        from distributed import Client, LocalCluster, wait
+
+        ROWS, COLUMNS, STEP = 16384, 256, 512 # 32 blocks of 1 MiB, for two workers with 6 MiB each
+
+        def block(block_info=None):
+            (first, last), (left, right) = block_info[None]["array-location"]
+            i, j = np.ogrid[first:last, left:right]
+            return ha.array((i * 7 + j * 3 + i * j % 5) % 11.0, name="block") # whole numbers: any order of adding gives the same
+
+        def smooth(x):
+            x = np.asarray(x)
+            return np.concatenate([x[:1], x[:-2] + 2 * x[1:-1] + x[2:], x[-1:]])
+
+        def told(dask_worker):
+            kinds = {type(x) for x in dask_worker.data.values()}
+            return kinds <= {ha.Array}, len(dask_worker.data), ha.host.pressure["written_back"], ha.host.pressure["restored"], ha.host.memory["live"]
+
+        def same(x, right):
+            "As arrays of harray's, which are the store's."
+            x = x.map_blocks(ha.array, dtype=x.dtype, meta=np.empty((0, 0))).persist()
+            wait(x)
+            answers = client.run(told).values()
+            assert all(a[0] and a[1] for a in answers) and sum(a[2] for a in answers) > 16 << 20, answers
+            assert all(a[4] <= 6 << 20 for a in answers), answers # the others are in files
+            assert (x.compute() == right).all()
+            assert (x.sum(axis=0).compute() == right.sum(axis=0)).all()
+
+        if __name__ == "__main__":
+            dask.config.set({"distributed.worker.memory.terminate": False})
+            with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, data=harray.dask.Store, dashboard_address=None,
+                              local_directory=os.path.dirname(__file__)) as cluster, Client(cluster) as client:
+                client.register_plugin(harray.dask.Memory({"host": "6MiB"}))
+                x = da.map_blocks(block, chunks=((STEP,) * (ROWS // STEP), (COLUMNS,)), dtype="f8", meta=np.empty((0, 0))).persist()
+                i, j = np.ogrid[:ROWS, :COLUMNS]
+                right = (i * 7 + j * 3 + i * j % 5) % 11.0
+                same(x, right)
+                assert (da.matmul(x.T, x).compute() == right.T @ right).all()
+                same(x.map_overlap(smooth, depth=(1, 0), boundary="periodic", dtype="f8", meta=np.empty((0, 0))),
+                     np.roll(right, 1, 0) + 2 * right + np.roll(right, -1, 0))
+                for method in ("tasks", "p2p"):
+                    same(x.rechunk((ROWS, 8), method=method), right)
+                assert sum(a[3] for a in client.run(told).values()) > 16 << 20 # they came back
             left = [f for _, _, files in os.walk(os.path.dirname(__file__)) for f in files if not f.endswith((".py", ".lock", ".pyc"))]
             assert not left, left
             print("passed")

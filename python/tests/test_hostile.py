@@ -136,3 +136,25 @@ def test_what_is_released_while_an_exception_is_on_its_way():
     finally:
         sys.unraisablehook = before
     assert freed == [1] and seen == [RuntimeError]
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, ZeroDivisionError, SystemExit, MemoryError])
+@pytest.mark.parametrize("method", ["__float__", "__index__", "__complex__"])
+def test_numbers_that_raise(method, raised):
+    def fail(self):
+        raise raised
+    number = type("Number", (), {method: fail})()
+    x, kernel = ha.zeros(3), ha.kernel("set", "(value, double, a), (out, double, x)", "i", "x[i] = a;")
+    for use in (lambda: x.__setitem__(0, number), lambda: ha.full(3, number), lambda: ha.ops.add(x, number), lambda: kernel("host", 3, number, x)):
+        with pytest.raises(raised):
+            use()
+    assert x.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("method", ["__float__", "__index__", "__complex__"])
+def test_numbers_that_are_none(method):
+    number = type("Number", (), {method: lambda self: "a text"})()
+    x = ha.zeros(3)
+    for use in (lambda: x.__setitem__(0, number), lambda: ha.full(3, number), lambda: ha.ops.add(x, number)):
+        with pytest.raises(TypeError):
+            use()

@@ -235,3 +235,91 @@ def test_references_are_counted():
         ha.open_all((x, "read"), on=host).close()
     gc.collect()
     assert all(abs(sys.getrefcount(value) - count) < 50 for value, count in zip(values, before))
+
+
+WAITS = """
+    import signal, threading, time
+    x, y, opened, leave = ha.zeros(3, name="x"), ha.zeros(3, name="y"), threading.Event(), threading.Event()
+    def hold():
+        with y.write():
+            opened.set()
+            leave.wait()
+    thread = threading.Thread(target=hold)
+    thread.start()
+    opened.wait()
+"""
+
+
+def test_ctrl_c_ends_a_wait_for_several():
+    out = run(WAITS + """
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        ha.open_all((x, "write"), (y, "write"))
+    except KeyboardInterrupt:
+        print("interrupted")
+    x.write().close() # nothing of it is left open
+    leave.set()
+    thread.join()
+    for i in range(1000): # the thread that waited has opened them, and closes them again
+        try:
+            with ha.open_all((x, "write"), (y, "write"), wait=False):
+                break
+        except BlockingIOError:
+            time.sleep(0.01)
+    else:
+        raise SystemExit("they stay open")
+    print(ha.exports())
+    """)
+    assert out == "interrupted\n[]\n"
+
+
+def test_waiting_for_several():
+    out = run(WAITS + """
+    threading.Timer(0.3, leave.set).start()
+    with ha.open_all((x, "write"), (y, "write"), (x[:0], "read")) as (v, w, _):
+        np.asarray(v)[0] = np.asarray(w)[1] = 5
+        try:
+            y.read()
+        except BufferError as error: # it is this thread's now
+            print("refused")
+        other = []
+        reader = threading.Thread(target=lambda: other.append(y.tolist()))
+        reader.start()
+    reader.join()
+    print(x.tolist(), y.tolist(), other)
+    thread.join()
+    opened.clear()
+    leave.clear()
+    thread = threading.Thread(target=hold)
+    thread.start()
+    opened.wait()
+    def wait_too(): # not on the main thread
+        with ha.open_all((y, "read"), (x, "read")) as (v, w):
+            print(np.asarray(v)[1], np.asarray(w)[0])
+    waiter = threading.Thread(target=wait_too)
+    waiter.start()
+    time.sleep(0.1)
+    try:
+        ha.open_all((x, "read"), (y, "read"), wait=False)
+    except BlockingIOError as error:
+        print("in use")
+    leave.set()
+    waiter.join()
+    """)
+    assert out == "refused\n[5.0, 0.0, 0.0] [0.0, 5.0, 0.0] [[0.0, 5.0, 0.0]]\nin use\n5.0 5.0\n"
+
+
+def test_what_fails_after_waiting():
+    out = run(WAITS + """
+    never = ha.empty(3, name="never")
+    threading.Timer(0.3, leave.set).start()
+    try:
+        ha.open_all((y, "read"), (never, "read"))
+    except RuntimeError as error:
+        print("never written" in str(error))
+    thread.join()
+    for z in (x, y, never):
+        z.overwrite().close()
+    """)
+    assert out == "True\n"

@@ -213,6 +213,87 @@ TEST(a_contexts_stream_is_waited_for) {
     SUCCEEDS(ha_context_unfork(adopted));
 }
 
+/* A program's own tensor of what it has open: both sides of the consumer's use, on each kind of stream. */
+static void use_between(darray x, ha_cu_stream stream, const void *number) {
+    ha_access v;
+    SUCCEEDS(ha_open(&v, x.array, C, HA_WRITE, 0, HA_END));
+    stop(STREAM(C));
+    set(v.data, 8, STREAM(C));
+    SUCCEEDS(ha_dl_before_(C, number));
+    look(v.data, stream);
+    until_quiet();
+    expect_seen(0);
+    go(STREAM(C));
+    expect_seen_after(stream, 8);
+    memset(seen, 0, BYTES);
+    if (stream != STREAM(C)) stop(stream);
+    set(v.data, 9, stream);
+    ha_dl_after_(C, number);
+    SUCCEEDS(ha_close(&v));
+    expect_c_behind(x, stream, 9);
+    memset(seen, 0, BYTES);
+}
+
+TEST(what_is_open_is_used_on_streams) {
+    ha_context *adopted = ha_context_adopt(C, mine);
+    darray x = zeros();
+    use_between(x, STREAM(M2), STREAM(M2));
+    use_between(x, mine, mine);
+    use_between(x, HA_CU_STREAM_LEGACY_, HA_DL_STREAM_LEGACY);
+    SUCCEEDS(ha_context_unfork(adopted));
+    SUCCEEDS(
+        ha_dl_before_(C, mine)); /* a stream of nobody's is made to wait, and is not waited for */
+    ha_dl_after_(C, mine);
+    REFUSED(HA_ERR_ARGUMENT, ha_dl_before_(C, STREAM(M1)));
+    SUCCEEDS(ha_dl_before_(C, HA_DL_STREAM_UNORDERED));
+    ha_dl_after_(C, HA_DL_STREAM_UNORDERED);
+    SUCCEEDS(ha_dl_before_(H, HA_DL_STREAM_LEGACY));
+    ha_dl_after_(H, HA_DL_STREAM_LEGACY);
+    SUCCEEDS(ha_dl_before_(C, HA_DL_STREAM_PER_THREAD));
+    ha_dl_after_(C, HA_DL_STREAM_PER_THREAD);
+    drop_array(x.array);
+}
+
+typedef struct ending {
+    const void *stream;
+    atomic_int done;
+} ending;
+
+static void *end_use(void *argument) {
+    ending *e = (ending *)argument;
+    ha_dl_after_(C, e->stream);
+    atomic_store(&e->done, 1);
+    return NULL;
+}
+
+/* When the order cannot be had, the end of the use waits itself. */
+TEST(an_end_of_use_that_has_to_wait) {
+    const ha_cu_stream streams[] = {HA_CU_STREAM_LEGACY_, STREAM(M2)};
+    for (size_t i = 0; i < 2; i++) {
+        ending e = {.stream = i ? (void *)STREAM(M2) : HA_DL_STREAM_NONE};
+        pthread_t thread;
+        darray x = zeros();
+        stop(streams[i]);
+        ha_access v;
+        SUCCEEDS(ha_open(&v, x.array, C, HA_WRITE, 0, HA_END));
+        set(v.data, 1, streams[i]);
+        const uint64_t before = cuda_fake()->calls("cuStreamWaitEvent");
+        cuda_fake()->fail_call("cuStreamWaitEvent", 1, 2, 1);
+        assert_int_equal(pthread_create(&thread, NULL, end_use, &e), 0);
+        while (cuda_fake()->calls("cuStreamWaitEvent") == before) sched_yield();
+        until_quiet();
+        assert_false(atomic_load(&e.done));
+        cuda_fake()->fail_never();
+        go(streams[i]);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        SUCCEEDS(ha_close(&v));
+        look_at(x, C);
+        expect_seen_after(STREAM(C), 1);
+        memset(seen, 0, BYTES);
+        drop_array(x.array);
+    }
+}
+
 /* A context's stream waits, too, and may be the caller's alone again before the deleter runs. */
 TEST(a_contexts_stream_is_made_to_wait) {
     ha_context *adopted = ha_context_adopt(C, mine);
@@ -499,6 +580,8 @@ int main(void) {
         ON_DEVICES(no_stream),
         ON_DEVICES(the_default_stream_is_waited_for),
         ON_DEVICES(a_contexts_stream_is_waited_for),
+        ON_DEVICES(what_is_open_is_used_on_streams),
+        ON_DEVICES(an_end_of_use_that_has_to_wait),
         ON_DEVICES(a_contexts_stream_is_made_to_wait),
         ON_DEVICES(a_deleter_that_has_to_wait),
         ON_DEVICES(no_such_stream),

@@ -243,6 +243,35 @@ ha_status darray_to_dlpack_legacy_(darray x, ha_context *c, unsigned how, const 
     return s;
 }
 
+/* Does a context's stream take part? */
+HA_IN_ int ha_dl_is_ordered(const ha_context *c, const void *stream) {
+    return !ha_is_host(c) && ha_knows_streams(c) && stream != HA_DL_STREAM_UNORDERED;
+}
+
+ha_status ha_dl_before_(ha_context *c, const void *stream) {
+    HA_TELLS_EVENTS_;
+    ha_status s = ha_enter("ha_dl_before_");
+    c = ha_resolve(c);
+    if (s || !ha_dl_is_ordered(c, stream)) return s;
+    if (!stream || stream == HA_DL_STREAM_PER_THREAD) return ha_context_finish(c);
+    ha_context *q = ha_stream_context(c, stream);
+    s = q ? ha_or_backend(q, ha_await(q, (ha_timepoint){c, ha_sequence_of(c)}))
+          : ha_stream_follow(c, stream);
+    if (!s) return HA_OK;
+    return ha_fail(s, "ha_dl_before_", "the consumer's stream cannot wait for %s", c->name);
+}
+
+/* Other streams than contexts' and the default one may be gone. */
+void ha_dl_after_(ha_context *c, const void *stream) {
+    HA_TELLS_EVENTS_;
+    if (ha_enter("ha_dl_after_")) return;
+    c = ha_resolve(c);
+    if (!ha_dl_is_ordered(c, stream) || stream == HA_DL_STREAM_PER_THREAD) return;
+    if (!stream) stream = HA_DL_STREAM_LEGACY;
+    const int is_there = stream == HA_DL_STREAM_LEGACY || ha_stream_context(c, stream);
+    if (is_there && ha_stream_lead(c, stream)) ha_stream_drain(c, stream);
+}
+
 /* ---- taking --------------------------------------------------------------------------------- */
 
 /* What is wrong with a tensor in itself; NULL: nothing. */

@@ -74,6 +74,18 @@ HA_IN_ ha_status ha_stream_lead(ha_context *c, const void *stream) {
     return s == HA_ERR_LOST ? HA_ERR_BACKEND : s;
 }
 
+/* Waits until all that was enqueued on the stream has happened. */
+HA_IN_ void ha_stream_drain(ha_context *c, const void *stream) {
+    ha_context *q = ha_stream_context(c, stream);
+    void *queue;
+    if (q)
+        HA_IGNORE_(ha_context_finish(q));
+    else if (!ha_stream_enter(c, stream, &queue)) {
+        c->ops->drain(queue);
+        ha_stream_leave(c, queue);
+    }
+}
+
 /* Ends a token when all that was enqueued on the stream has happened; without waiting, if the
  * driver lets it. */
 HA_IN_ void ha_stream_end_token(ha_token *t, const void *stream, const char *operation) {

@@ -1,0 +1,124 @@
+/* Several arrays opened at once: all or none, without deadlock. */
+#include "binding.h"
+
+#include <stdlib.h>
+
+enum { MOST_AT_ONCE = 64 };
+typedef struct {
+    Py_ssize_t count;
+    PyObject *array[MOST_AT_ONCE];
+    held h[MOST_AT_ONCE];
+    ha_access access[MOST_AT_ONCE];
+    ha_request request[MOST_AT_ONCE];
+} opening;
+
+static int request_from(PyObject *pair, opening *o, Py_ssize_t i) {
+    PyObject *how;
+    if (!PyTuple_Check(pair) || !PyArg_ParseTuple(pair, "OO", &o->array[i], &how) ||
+        !is_array(o->array[i])) {
+        PyErr_Format(PyExc_TypeError,
+                     "%R: a pair of an array and \"read\", \"write\" or \"overwrite\"", pair);
+        return -1;
+    }
+    return how_from(how, &o->h[i].how);
+}
+
+static int requests_from(PyObject *pairs, ha_context *context, opening *o) {
+    o->count = PyTuple_Size(pairs);
+    if (o->count > MOST_AT_ONCE) {
+        PyErr_Format(PyExc_ValueError, "at most %d arrays at once", MOST_AT_ONCE);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < o->count; i++) {
+        if (request_from(PyTuple_GetItem(pairs, i), o, i)) return -1;
+        o->h[i].context = context;
+        o->h[i].x = ARRAY(o->array[i]);
+        o->h[i].site = here();
+    }
+    return 0;
+}
+
+/* ---- opening ---------------------------------------------------------------------------------- */
+
+static ha_status open_all(opening *o, unsigned tries) {
+    const char *site = here();
+    ha_status status = HA_OK;
+    for (Py_ssize_t i = 0; i < o->count; i++)
+        o->request[i] = (ha_request){.access = &o->access[i],
+                                     .context = o->h[i].context,
+                                     .how = o->h[i].how | (i ? 0 : tries),
+                                     .view = &o->h[i].x};
+    UNLOCKED(status = ha_open_many_(o->request, (size_t)o->count, site));
+    return status;
+}
+
+/* Until nobody else has the array that was in use, holding none meanwhile: Ctrl-C ends that. 0, or -1. What cannot
+ * be opened for other reasons is told when all are tried again. */
+static int wait_for_one(const opening *o) {
+    Py_ssize_t i = 0;
+    while (i + 1 < o->count && o->access[i].status != HA_ERR_BUSY) i++;
+    held *h = held_open(o->h[i].x, o->h[i].context, o->h[i].how == HA_READ ? HA_READ : HA_WRITE, 1);
+    if (h) return held_drop(h), 0;
+    if (!PyErr_ExceptionMatches(PyExc_Exception)) return -1;
+    PyErr_Clear();
+    return PyErr_CheckSignals();
+}
+
+/* What is in use is waited for by itself; memory that others use is waited for with all of them. */
+static int open_patiently_all(opening *o, int waits) {
+    ha_status status = open_all(o, HA_TRY);
+    while (waits && status == HA_ERR_BUSY) {
+        (void)ha_take_error();
+        if (wait_for_one(o)) return -1;
+        status = open_all(o, HA_TRY);
+    }
+    if (waits && status == HA_ERR_MEMORY) {
+        (void)ha_take_error();
+        status = open_all(o, 0);
+    }
+    return status ? (raise_status(status), -1) : 0;
+}
+
+/* ---- what was opened -------------------------------------------------------------------------- */
+
+/* From an open access of this thread to one that any may end. NULL: no memory. */
+static held *detached(const held *like, ha_access *access) {
+    held *h = malloc(sizeof *h);
+    if (!h) return NULL;
+    *h = *like;
+    h->owners = 1;
+    h->x = darray_share(like->x);
+    h->data = access->data;
+    if (!ha_detach_(&h->token, access, h->site)) return h;
+    HA_IGNORE(darray_free(&h->x));
+    free(h);
+    return NULL;
+}
+
+static PyObject *detach_all(opening *o) {
+    PyObject *result = PyTuple_New(o->count);
+    for (Py_ssize_t i = 0; i < o->count; i++) {
+        held *h = result ? detached(&o->h[i], &o->access[i]) : NULL;
+        PyObject *access = h ? access_new(o->array[i], h) : NULL;
+        if (access && !PyTuple_SetItem(result, i, access)) continue;
+        if (!PyErr_Occurred()) raise_status(HA_ERR_MEMORY);
+        if (o->access[i].array) UNLOCKED(HA_IGNORE(ha_close(&o->access[i])));
+        Py_CLEAR(result);
+    }
+    return result;
+}
+
+PyObject *open_many(PyObject *module, PyObject *args) {
+    (void)module;
+    PyObject *pairs, *where, *result = NULL;
+    int waits;
+    ha_context *context;
+    if (!PyArg_ParseTuple(args, "O!Op", &PyTuple_Type, &pairs, &where, &waits) ||
+        context_from(where, &context))
+        return NULL;
+    opening *o = PyMem_Calloc(1, sizeof *o);
+    if (!o) return PyErr_NoMemory();
+    if (!requests_from(pairs, context, o) && !open_patiently_all(o, waits)) result = detach_all(o);
+    PyMem_Free(o);
+    return result;
+}
