@@ -17,6 +17,7 @@ static void *sparing_realloc(void *memory, size_t bytes);
 #include "some_messages.h"
 
 #include "nulls.h"
+#include "told.h"
 
 static void all_cases(int rounds) {
     messages_by_requests(rounds);
@@ -32,6 +33,7 @@ static void all_cases(int rounds) {
     halos_by_turns();
     moved_by_halos();
     if (!is_checked) moved_by_messages();
+    told_of_messages();
     nothing_at_all();
     wrong_arguments();
     wrong_fields();

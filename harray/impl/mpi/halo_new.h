@@ -15,6 +15,7 @@ typedef struct ha_mpi_ghosts {
     uint64_t moved; /* bytes between memories, so far */
     ha_token out_token, in_token;
     MPI_Request sending, receiving;
+    uint64_t sent, expected; /* when MPI got them; 0: nobody listens */
     int is_expected;
 } ha_mpi_ghosts;
 

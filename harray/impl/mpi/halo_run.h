@@ -33,6 +33,7 @@ HA_IN_ void ha_mpi_let_go(ha_mpi_halo *halo, ha_token *token) {
 
 /* data NULL: no elements. Returns whether MPI has taken it. */
 HA_IN_ int ha_mpi_give_ghosts(ha_mpi_halo *halo, ha_mpi_ghosts *g, const void *data) {
+    g->sent = data ? ha_mpi_moment() : 0;
     const int code = MPI_Isend(data, data ? g->count.number : 0, g->count.type, g->peer, g->tag_out,
                                halo->call.comm, &g->sending);
     ha_mpi_halo_note(halo, ha_mpi_told(&halo->call, code, "sending"));
@@ -78,6 +79,7 @@ HA_IN_ void ha_mpi_send_round(ha_mpi_halo *halo, const ha_mpi_round *round) {
 HA_IN_ void ha_mpi_expect_ghosts(ha_mpi_halo *halo, ha_mpi_ghosts *g) {
     void *data = ha_mpi_hold(halo, &g->in_token, &g->in, HA_OVERWRITE);
     g->is_expected = 0;
+    g->expected = ha_mpi_moment();
     if (!data) return;
     const int code = MPI_Irecv(data, g->count.number, g->count.type, g->peer, g->tag_in,
                                halo->call.comm, &g->receiving);
@@ -92,6 +94,7 @@ HA_IN_ void ha_mpi_check_ghosts(ha_mpi_halo *halo, const ha_mpi_ghosts *g,
     if ((int64_t)bytes == g->bytes) {
         HA_MPI_MOVED_(messages_received, 1);
         HA_MPI_MOVED_(bytes_received, g->bytes);
+        ha_mpi_note_message(&halo->call, 0, g->peer, g->bytes, g->expected);
         return;
     }
     ha_mpi_halo_note(halo,
@@ -120,6 +123,7 @@ HA_IN_ void ha_mpi_receive_round(ha_mpi_halo *halo, const ha_mpi_round *round) {
         if (g->sending == MPI_REQUEST_NULL) continue;
         const int code = MPI_Wait(&g->sending, MPI_STATUS_IGNORE);
         ha_mpi_halo_note(halo, ha_mpi_told(&halo->call, code, "sending"));
+        if (!code && g->sent) ha_mpi_note_message(&halo->call, 1, g->peer, g->bytes, g->sent);
     }
     for (size_t i = round->first; i < round->end; i++)
         ha_mpi_let_go(halo, &halo->ghosts[i].out_token);
