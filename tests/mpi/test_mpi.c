@@ -31,6 +31,8 @@ static void all_cases(int rounds) {
     reductions(2 * rounds);
     for (int kind = HA_MPI_CORNERS; kind <= HA_MPI_AT_ONCE; kind++) some_halos(kind, rounds);
     halos_by_turns();
+    halos_that_do_not_wait(HA_MPI_FACES);
+    halos_that_do_not_wait(HA_MPI_AT_ONCE);
     moved_by_halos();
     if (!is_checked) moved_by_messages();
     told_of_messages();

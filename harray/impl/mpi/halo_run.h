@@ -29,6 +29,32 @@ HA_IN_ void ha_mpi_let_go(ha_mpi_halo *halo, ha_token *token) {
     if (token->array) ha_mpi_halo_note(halo, ha_token_finish(token));
 }
 
+/* ---- waiting for no more than is needed ------------------------------------------------------- */
+
+/* A queue makes an event only when somebody waits, and it then comes behind all that has been enqueued by that time, as
+ * the kernels are that compute meanwhile. So start and finish make one each behind what they enqueue. Without memory
+ * for it there is none, and one waits for more. */
+HA_IN_ void ha_mpi_halo_mark(ha_mpi_halo *halo, ha_fence **fence) {
+    ha_context *c = halo->context;
+    ha_fence_release(c, *fence);
+    *fence = NULL;
+    if (!c->ops || halo->failed || !ha_context_pin(c)) return;
+    const ha_note note = ha_backend_note;
+    if (ha_cover(c, ha_sequence_of(c), fence)) {
+        *fence = NULL;
+        ha_backend_note = note; /* whoever opens what is there finds out, too */
+    }
+    ha_context_unpin(c);
+}
+
+HA_IN_ void ha_mpi_halo_reach(ha_mpi_halo *halo, const ha_fence *fence) {
+    ha_context *c = halo->context;
+    if (!fence || ha_passed(c, fence->covers) || !ha_context_pin(c)) return;
+    const ha_note note = ha_backend_note;
+    if (ha_fence_wait(c, fence, halo->call.site)) ha_backend_note = note;
+    ha_context_unpin(c);
+}
+
 /* ---- sending ---------------------------------------------------------------------------------- */
 
 /* data NULL: no elements. Returns whether MPI has taken it. */
@@ -152,12 +178,15 @@ HA_IN_ void ha_mpi_halo_count(ha_mpi_halo *halo) {
 HA_IN_ void ha_mpi_halo_begin(ha_mpi_halo *halo) {
     halo->failed = HA_OK;
     halo->is_started = 1;
+    ha_mpi_halo_reach(halo, halo->unpacked); /* the buffers are free then */
     for (size_t i = 0; i < halo->messages; i++) ha_mpi_expect_ghosts(halo, &halo->ghosts[i]);
     ha_mpi_pack_round(halo, &halo->round[0]);
+    ha_mpi_halo_mark(halo, &halo->packed);
     if (!halo->context->ops) ha_mpi_send_round(halo, &halo->round[0]);
 }
 
 HA_IN_ ha_status ha_mpi_halo_end(ha_mpi_halo *halo) {
+    ha_mpi_halo_reach(halo, halo->packed);
     for (int r = 0; r < ha_mpi_rounds(&halo->grid); r++) {
         ha_mpi_round *round = &halo->round[r];
         if (r) ha_mpi_pack_round(halo, round);
@@ -165,6 +194,7 @@ HA_IN_ ha_status ha_mpi_halo_end(ha_mpi_halo *halo) {
         ha_mpi_receive_round(halo, round);
         ha_mpi_unpack_round(halo, round);
     }
+    ha_mpi_halo_mark(halo, &halo->unpacked);
     ha_mpi_halo_count(halo);
     halo->is_started = 0;
     return halo->failed;
