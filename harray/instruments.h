@@ -3,7 +3,7 @@
  *     HARRAY_VERBOSE=1         in the environment: errors on stderr when they happen, and waits for
  *                              other threads that last longer than a second
  *     HARRAY_TRACE=file.json   writes a trace for Perfetto or chrome://tracing; %p in the name is
- *                              the number of the process
+ *                              the number of the process, %r its rank among those of MPI
  *     ha_report(stdout)        where bytes went: by memory, by call site, by array
  *     HA_NO_TRANSFERS { … }    any copy between memories in there is an error
  *     ha_set_event_handler()   a callback for what happens
@@ -48,6 +48,7 @@ typedef enum ha_event_kind {
     HA_EVENT_PRESSURE, /* a thread waited for memory that others used */
     HA_EVENT_NEW,      /* an array was made; traces have none of these two */
     HA_EVENT_GONE,     /* an array that has an id was freed */
+    HA_EVENT_MESSAGE, /* elements were sent to a rank of MPI, or came from one; or a collective (mpi.h) */
     HA_EVENT_KINDS
 } ha_event_kind;
 
@@ -65,15 +66,19 @@ typedef struct ha_event_info {
     const char *site; /* "file.c:12", the call in the caller's source, or the function's name
                             where that is not known; "" when neither is */
     const char *from; /* transfer: the memory copied from; wait: the queue waited for;
-                            conflict: where the access in the way was opened */
-    const char *at;   /* the context or memory where it happened */
-    const char *name; /* compile, launch: of the kernel or function, as it stands in the source */
+                            conflict: where the access in the way was opened; message: "rank 0", as
+                            it is called in MPI_COMM_WORLD; a collective: "" */
+    const char *at; /* the context or memory where it happened; message: the rank that it went to */
+    const char *name; /* compile, launch: of the kernel or function, as it stands in the source;
+                            message: "send", "receive", "allreduce", … */
     ha_range range;   /* elements: transfer, access, conflict */
-    uint64_t bytes;   /* allocate, free, transfer, access, evict, restore, new, gone */
-    uint64_t start, end; /* ns of CLOCK_MONOTONIC; equal where nothing took time */
-    uint64_t thread;     /* number of the thread */
-    int writes;          /* access: opened for writing */
-    int cached;          /* compile: there was a binary of it */
+    uint64_t bytes;   /* allocate, free, transfer, access, evict, restore, new, gone, message */
+    uint64_t start,
+        end; /* ns of CLOCK_MONOTONIC; equal where nothing took time; message: from when MPI got
+                            it until it was waited for */
+    uint64_t thread; /* number of the thread */
+    int writes;      /* access: opened for writing */
+    int cached;      /* compile: there was a binary of it */
     ha_status
         status; /* conflict: HA_OK when it was waited for, else how it was refused; compile: of the
                             compiler */
@@ -101,7 +106,9 @@ HA_API void ha_watch(unsigned what);
  * on: Trace Event Format (JSON array), opens in ui.perfetto.dev and chrome://tracing. Tracks:
  * threads (accesses, waits, compiling) and queues (transfers, kernels and functions, from start to end where the
  * device can tell: "timed"); and what each memory has handed out. A queue gets two more commands for each of
- * these.
+ * these. Where a launcher of MPI has started the process (the environment says so), all of it is one process of
+ * the trace, which is called by its rank, and messages of mpi.h are in it, too; tools/merge-traces makes one file of
+ * those of all ranks.
  * HA_ERR_STATE when one is being written, HA_ERR_ARGUMENT when the file cannot be made,
  * HA_ERR_MEMORY. */
 HA_API HA_MUST_CHECK ha_status ha_trace_begin(const char *path);

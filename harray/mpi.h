@@ -18,7 +18,7 @@
  * Before MPI gets memory of a device, that has done what was enqueued for these elements.
  * Where to pack and unpack: in HA_ON(context) { … } at that context, else where the values are. What is moved is
  * counted and traced at the line of the call, as all transfers are (instruments.h), and ha_mpi_traffic_so_far says
- * what was packed and staged.
+ * what was packed and staged. Each message and each collective that succeeds is an event (HA_EVENT_MESSAGE).
  *
  * All calls are refused with HA_ERR_STATE before MPI_Init and after MPI_Finalize, and on threads on which MPI
  * was not initialised to be called (MPI_THREAD_SINGLE and _FUNNELED: all but the main one). HA_ERR_ARGUMENT:

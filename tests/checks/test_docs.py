@@ -7,7 +7,8 @@ usage: test_docs.py [--show DIR]
 Every block of code that has a main is a whole program:
     ```c     is compiled as C11, with warnings as errors, and run. That of README.md is compiled as it is; where
              others have the implementation in them, it is compiled once for all of them (support/linked.h).
-             With MPI_Init, where there is an MPI, and it runs on two ranks; with harray_hdf5.h, where there is HDF5
+              With MPI_Init, where there is an MPI, and it runs on two ranks; with harray_hdf5.h, where there is HDF5;
+              with loops of OpenMP's, where the compiler has it
     ```cpp   the same as C++17, with the implementation in another file, as docs/using.md says
     ```fortran  is compiled with the module of fortran/, as Fortran 2008, where there is a gfortran, and run
     ```cuda  is compiled where nvcc is; without a GPU nobody can run it
@@ -123,7 +124,22 @@ def surroundings(text):
     return None
 
 
+def uses_openmp(text):
+    return "#pragma omp" in text
+
+
+def has_openmp():
+    done = subprocess.run([C[0], "-fopenmp", "-xc", "-", "-o", "/dev/null"], input="int main(void) { return 0; }",
+                          capture_output=True, text=True, check=False)
+    return done.returncode == 0
+
+
 def inside(text, implementation):
+    """What a C program is compiled with besides."""
+    return (["-fopenmp"] if uses_openmp(text) else []) + implementation_inside(text, implementation)
+
+
+def implementation_inside(text, implementation):
     """What a C program is compiled with, where the implementation is in it."""
     defined = re.findall(r"^ *# *define +(HARRAY_\w+)", text, re.MULTILINE)
     if uses_mpi(text) or uses_hdf5(text):
@@ -169,7 +185,8 @@ def run(folder):
 def keeps_its_word(block, implementation):
     """Does the program compile, and print what stands behind it? None: nothing here compiles it."""
     compiler = {"c": C[0], "cpp": CPP[0], "cuda": NVCC, "fortran": FORTRAN[0]}[block.language]
-    if not compiler or not shutil.which(compiler) or not surroundings(block.text):
+    if not compiler or not shutil.which(compiler) or not surroundings(block.text) or (
+            uses_openmp(block.text) and not has_openmp()):
         return None
     with tempfile.TemporaryDirectory() as name:
         try:

@@ -13,6 +13,7 @@ import sys
 import tempfile
 
 THREADS, QUEUES, MEMORIES = 1, 2, 3
+RANK_VARIABLES = ("PMIX_RANK", "PMI_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID")
 NAME = "a \"name\"\\ \n\t\x01 \ufffdé\ufffd\ufffd\ufffd"
 
 
@@ -103,9 +104,9 @@ def always_nest(slices):
         open_ends.append(end)
 
 
-def run(program, what, file, variable=None, status=0):
-    environment = dict(os.environ, HARRAY_SIM="devices=1")
-    environment.pop("HARRAY_TRACE", None)
+def run(program, what, file, variable=None, status=0, **others):
+    environment = {k: v for k, v in os.environ.items() if k not in ("HARRAY_TRACE", *RANK_VARIABLES)}
+    environment.update(HARRAY_SIM="devices=1", **others)
     if variable:
         environment["HARRAY_TRACE"] = variable
     done = subprocess.run([program, what, file], env=environment, check=False,
@@ -172,8 +173,27 @@ def check_variable(program, folder, file):
     for name in "process", "first":
         named = [f for f in os.listdir(folder) if re.fullmatch(name + r"-\d+\.json", f)]
         require(len(named) == 1, f"files of processes: {named}")
+    check_ranks(program, folder, file)
     told = run(program, "exit", file, variable="/no/such/folder/file.json")
     require(told.startswith("harray: HARRAY_TRACE: ") and told.count("\n") == 1, told)
+
+
+def check_ranks(program, folder, file):
+    """As a launcher of MPI would start it."""
+    path = os.path.join(folder, "rank-%r.json")
+    run(program, "exit", file, variable=path)
+    check_known_things(Trace(read(os.path.join(folder, "rank-0.json")), ended=False), timed=False)
+    for number, variable in enumerate(RANK_VARIABLES, 1):
+        run(program, "exit", file, variable=path, **{variable: str(number)})
+        records = json.loads(read(os.path.join(folder, f"rank-{number}.json")) + "]")
+        named = {(r["name"], r["tid"]): r["args"] for r in records if r["ph"] == "M"}
+        require(named["process_name", 0]["name"] == f"rank {number}", "the name of a rank")
+        require(named["clock", 0]["ahead_ns"] > 0 and named["clock", 0]["boot"], "the clock of a rank")
+        names = {args["name"] for (what, _), args in named.items() if what == "thread_name"}
+        require({"thread 1", "sim:0"} <= names, f"tracks of a rank: {names}")
+        require({r["pid"] for r in records} == {number + 1}, "a rank is one process")
+    run(program, "exit", file, variable=path, PMI_RANK="none", SLURM_PROCID="7")
+    require(os.path.exists(os.path.join(folder, "rank-7.json")), "what is no number is no rank")
 
 
 def check_threads(program, file):

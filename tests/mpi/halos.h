@@ -187,6 +187,61 @@ static void halos_by_turns(void) {
     end_case("halos by turns");
 }
 
+/* ---- who waits --------------------------------------------------------------------------------- */
+
+static int may_end, has_ended_freely; /* atomic */
+
+/* Ends when it may; after a minute in any case, so that a test fails in which somebody waits for it. */
+static void linger(const ha_queue *queue, void *argument) {
+    const uint64_t until = ha_now() + (uint64_t)60 * 1000000000;
+    (void)queue;
+    (void)argument;
+    while (!__atomic_load_n(&may_end, __ATOMIC_ACQUIRE) && ha_now() < until) sched_yield();
+    __atomic_store_n(&has_ended_freely, __atomic_load_n(&may_end, __ATOMIC_ACQUIRE),
+                     __ATOMIC_RELEASE);
+}
+
+static void begin_lingering(void) {
+    may_end = has_ended_freely = 0;
+    SUCCEEDS(ha_enqueue(places[1], linger, NULL, 0));
+}
+
+static void end_lingering(void) {
+    __atomic_store_n(&may_end, 1, __ATOMIC_RELEASE);
+    SUCCEEDS(ha_context_finish(places[1]));
+    IS_TRUE(has_ended_freely);
+}
+
+/* What has been enqueued behind start is not waited for by finish, nor is by start what has been enqueued behind the finish
+ * before; and the ghost cells are right all the same. */
+static void halos_that_do_not_wait(int kind) {
+    int size[1] = {ranks}, is_periodic[1] = {1};
+    MPI_Comm ring;
+    MPI_Cart_create(WORLD, 1, size, is_periodic, 0, &ring);
+    const ha_shape shape = {.rank = 1, .extent = {100}, .ghost_low = {1}, .ghost_high = {1}};
+    array_double_1 x = array_double_1_make(&shape, places[1]);
+    const darray field = HA_DARRAY(x);
+    ha_mpi_halo *halo = ha_mpi_halo_new(ring, places[1], 1, &field, 1, kind);
+    for (int step = 0; step < 3; step++) {
+        SUCCEEDS(array_double_1_fill(array_double_1_interior(x), 10 * step + me, places[1]));
+        if (step) begin_lingering();
+        SUCCEEDS(ha_mpi_halo_start(halo));
+        if (step) end_lingering();
+        begin_lingering();
+        SUCCEEDS(ha_mpi_halo_finish(halo));
+        end_lingering();
+        double low = -1, high = -1;
+        SUCCEEDS(array_double_1_get(x, HA_DIM(-1), &low));
+        SUCCEEDS(array_double_1_get(x, HA_DIM(100), &high));
+        IS_TRUE(low == 10 * step + (me + ranks - 1) % ranks);
+        IS_TRUE(high == 10 * step + (me + 1) % ranks);
+    }
+    ha_mpi_halo_free(halo);
+    SUCCEEDS(array_double_1_free(&x));
+    MPI_Comm_free(&ring);
+    end_case("halos that do not wait for what is none of theirs");
+}
+
 /* ---- what is moved ------------------------------------------------------------------------------ */
 
 /* On a device only the cells of faces are moved, each once in each direction; on the host nothing is. */

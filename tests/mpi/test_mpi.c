@@ -17,6 +17,7 @@ static void *sparing_realloc(void *memory, size_t bytes);
 #include "some_messages.h"
 
 #include "nulls.h"
+#include "told.h"
 
 static void all_cases(int rounds) {
     messages_by_requests(rounds);
@@ -30,8 +31,11 @@ static void all_cases(int rounds) {
     reductions(2 * rounds);
     for (int kind = HA_MPI_CORNERS; kind <= HA_MPI_AT_ONCE; kind++) some_halos(kind, rounds);
     halos_by_turns();
+    halos_that_do_not_wait(HA_MPI_FACES);
+    halos_that_do_not_wait(HA_MPI_AT_ONCE);
     moved_by_halos();
     if (!is_checked) moved_by_messages();
+    told_of_messages();
     nothing_at_all();
     wrong_arguments();
     wrong_fields();

@@ -126,7 +126,7 @@ void ha_set_event_handler(ha_event_handler handler, void *user) {
 const char *ha_event_kind_name(ha_event_kind kind) {
     static const char *const names[] = {"allocate", "free",     "transfer", "wait",   "conflict",
                                         "open",     "close",    "compile",  "launch", "evict",
-                                        "restore",  "pressure", "new",      "gone"};
+                                        "restore",  "pressure", "new",      "gone",   "message"};
     return (unsigned)kind < HA_EVENT_KINDS ? names[kind] : "unknown event";
 }
 

@@ -110,6 +110,9 @@ HA_IN_ void ha_trace_record(const ha_event_record *r) HA_REQUIRES_(ha_trace.lock
     case HA_EVENT_CLOSE:
         ha_trace_closed(r);
         break;
+    case HA_EVENT_MESSAGE:
+        ha_trace_message(&r->info);
+        break;
     case HA_EVENT_NEW:
     case HA_EVENT_GONE:
     case HA_EVENT_KINDS:
@@ -197,15 +200,60 @@ HA_IN_ void ha_trace_atfork(void) { pthread_atfork(NULL, NULL, ha_trace_forked);
 
 HA_STATE_ pthread_once_t ha_trace_atfork_once = PTHREAD_ONCE_INIT;
 
+/* The process's number among those of MPI, as its launcher tells it; -1: none has started it. */
+HA_IN_ int ha_trace_rank(void) {
+    static const char *const names[] = {"PMIX_RANK", "PMI_RANK", "OMPI_COMM_WORLD_RANK",
+                                        "MV2_COMM_WORLD_RANK", "SLURM_PROCID"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *text = getenv(names[i]);
+        char *end = NULL;
+        const long rank = text ? strtol(text, &end, 10) : -1;
+        if (text && end != text && !*end && rank >= 0 && rank < INT_MAX) return (int)rank;
+    }
+    return -1;
+}
+
+/* Which clock the times are of: that of all processes on a machine since it was started, and how far the clock of
+ * the day is ahead of it, by which machines can be compared. */
+HA_IN_ void ha_trace_clock(void) HA_REQUIRES_(ha_trace.lock) {
+    char host[128] = "", boot[64] = "";
+    struct timespec day;
+    ha_trace_line l;
+    (void)gethostname(host, sizeof host - 1);
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (!file || fscanf(file, "%63s", boot) != 1) ha_text_copy(boot, sizeof boot, host);
+    if (file) (void)fclose(file);
+    clock_gettime(CLOCK_REALTIME, &day);
+    const uint64_t ahead = (uint64_t)day.tv_sec * 1000000000u + (uint64_t)day.tv_nsec - ha_now();
+    ha_line_head(&l, "clock", "M", HA_TRACE_THREADS, 0);
+    ha_json_open(&l.json, "args", '{');
+    ha_json_string(&l.json, "host", host);
+    ha_json_string(&l.json, "boot", boot);
+    ha_json_unsigned(&l.json, "ahead_ns", ahead);
+    ha_line_end(&l);
+}
+
+HA_IN_ void ha_trace_name_processes(void) HA_REQUIRES_(ha_trace.lock) {
+    char name[32];
+    if (ha_trace.rank < 0) {
+        ha_trace_name("process_name", HA_TRACE_THREADS, 0, "threads");
+        ha_trace_name("process_name", HA_TRACE_QUEUES, 0, "queues");
+        ha_trace_name("process_name", HA_TRACE_MEMORIES, 0, "memory handed out");
+        return;
+    }
+    snprintf(name, sizeof name, "rank %d", ha_trace.rank);
+    ha_trace_name("process_name", HA_TRACE_THREADS, 0, name);
+    ha_trace_clock();
+}
+
 HA_IN_ ha_status ha_trace_start(const char *path) {
     pthread_once(&ha_trace_atfork_once, ha_trace_atfork);
     pthread_mutex_lock(&ha_trace.lock);
     ha_status s = ha_trace.file ? HA_ERR_STATE : ha_trace_open_file(path);
     if (!s) {
         ha_trace_write("[\n", 2);
-        ha_trace_name("process_name", HA_TRACE_THREADS, 0, "threads");
-        ha_trace_name("process_name", HA_TRACE_QUEUES, 0, "queues");
-        ha_trace_name("process_name", HA_TRACE_MEMORIES, 0, "memory handed out");
+        ha_trace.rank = ha_trace_rank();
+        ha_trace_name_processes();
         ha_listen(HA_TRACE_LISTENS, 1);
     }
     pthread_mutex_unlock(&ha_trace.lock);
@@ -214,12 +262,14 @@ HA_IN_ ha_status ha_trace_start(const char *path) {
 
 /* ---- HARRAY_TRACE -------------------------------------------------------------------------- */
 
-/* A path in which %p is the number of the process: programs of several processes need it. */
+/* A path in which %p is the number of the process, and %r its rank, which is 0 without MPI: programs of several
+ * processes need one of them. */
 HA_IN_ void ha_trace_path(char *path, size_t bytes, const char *wanted) {
     ha_text t = {path, bytes, 0};
     for (const char *c = wanted; *c; c++)
-        if (c[0] == '%' && c[1] == 'p') {
-            ha_print(&t, "%ld", (long)getpid());
+        if (c[0] == '%' && (c[1] == 'p' || c[1] == 'r')) {
+            const int rank = ha_trace_rank();
+            ha_print(&t, "%ld", c[1] == 'p' ? (long)getpid() : rank < 0 ? 0 : (long)rank);
             c++;
         } else
             ha_print(&t, "%c", *c);

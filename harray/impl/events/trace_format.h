@@ -2,7 +2,10 @@
  *
  *     "process" 1     a track for each thread: its accesses, its waits, what it compiles
  *     "process" 2     a track for each queue: transfers, kernels and functions, at the times that the device tells
- *     "process" 3     a counter for each memory: bytes handed out */
+ *     "process" 3     a counter for each memory: bytes handed out
+ *
+ * Of a rank of MPI all of these are tracks of one process, whose number is the rank and 1: viewers take process 0 for
+ * the system's. So the records of all ranks can stand in one file. */
 #ifndef HARRAY_IMPL_EVENTS_TRACE_FORMAT_H
 #define HARRAY_IMPL_EVENTS_TRACE_FORMAT_H
 
@@ -33,7 +36,8 @@ typedef struct ha_trace_access {
 } ha_trace_access;
 
 enum { HA_TRACE_THREADS = 1, HA_TRACE_QUEUES, HA_TRACE_MEMORIES };
-enum { HA_TRACE_PATIENCE = 50000000 }; /* ns */
+enum { HA_TRACE_FIRST_QUEUE = 1000000 }; /* of a rank: behind its threads */
+enum { HA_TRACE_PATIENCE = 50000000 };   /* ns */
 enum { HA_TRACE_BUFFER = 1 << 16, HA_TRACE_LONGEST = 8192 };
 
 HA_STATE_ struct {
@@ -44,6 +48,7 @@ HA_STATE_ struct {
     size_t used;      /* bytes in it */
     uint64_t flushed; /* when, in ns */
     int failed;       /* something could not be written */
+    int rank;         /* -1: no launcher of MPI has started the process */
     uint64_t records; /* so far */
     uint64_t number;  /* traces so far */
     uint64_t tracks, crossings;
@@ -95,6 +100,10 @@ HA_IN_ void ha_line_time(ha_trace_line *l, const char *key, uint64_t ns) {
 
 HA_IN_ void ha_line_head(ha_trace_line *l, const char *name, const char *phase, uint64_t process,
                          uint64_t track) HA_REQUIRES_(ha_trace.lock) {
+    if (ha_trace.rank >= 0) {
+        track += process == HA_TRACE_QUEUES ? HA_TRACE_FIRST_QUEUE : 0;
+        process = (uint64_t)ha_trace.rank + 1;
+    }
     l->json = ha_json_into(l->buffer, sizeof l->buffer);
     ha_print(&l->json.text, "%s", ha_trace.records ? ",\n" : "");
     ha_json_open(&l->json, NULL, '{');
@@ -311,15 +320,22 @@ HA_IN_ void ha_line_access(ha_trace_line *l, const ha_event_info *e) HA_REQUIRES
     ha_line_end(l);
 }
 
-/* The beginning ("b") or the end ("e") of what needs a track of its own. */
-HA_IN_ void ha_trace_crossing(const ha_event_info *e, const char *phase, uint64_t time)
+/* The beginning ("b") or the end ("e") of what needs a track of its own, up to the arguments. */
+HA_IN_ void ha_line_crossing(ha_trace_line *l, const char *name, const char *category,
+                             const ha_event_info *e, const char *phase)
+    HA_REQUIRES_(ha_trace.lock) {
+    const uint64_t rank = ha_trace.rank < 0 ? 0 : (uint64_t)ha_trace.rank;
+    ha_line_head(l, name, phase, HA_TRACE_THREADS, e->thread);
+    ha_json_string(&l->json, "cat", category);
+    ha_json_unsigned(&l->json, "id", ha_trace.crossings | rank << 32); /* other ranks have others */
+    ha_line_time(l, "ts", *phase == 'b' ? e->start : e->end);
+    ha_json_open(&l->json, "args", '{');
+}
+
+HA_IN_ void ha_trace_crossing(const ha_event_info *e, const char *phase)
     HA_REQUIRES_(ha_trace.lock) {
     ha_trace_line l;
-    ha_line_head(&l, ha_event_subject(e), phase, HA_TRACE_THREADS, e->thread);
-    ha_json_string(&l.json, "cat", "access");
-    ha_json_unsigned(&l.json, "id", ha_trace.crossings);
-    ha_line_time(&l, "ts", time);
-    ha_json_open(&l.json, "args", '{');
+    ha_line_crossing(&l, ha_event_subject(e), "access", e, phase);
     ha_line_access(&l, e);
 }
 
@@ -334,8 +350,44 @@ HA_IN_ void ha_trace_closed(const ha_event_record *r) HA_REQUIRES_(ha_trace.lock
     }
     ha_trace.crossings++;
     ha_trace_room((size_t)2 * HA_TRACE_LONGEST); /* a crash leaves both, or none */
-    ha_trace_crossing(e, "b", e->start);
-    ha_trace_crossing(e, "e", e->end);
+    ha_trace_crossing(e, "b");
+    ha_trace_crossing(e, "e");
+}
+
+/* ---- messages ------------------------------------------------------------------------------ */
+
+HA_IN_ void ha_line_message(ha_trace_line *l, const ha_event_info *e) HA_REQUIRES_(ha_trace.lock) {
+    ha_json_string(&l->json, "site", e->site);
+    ha_json_string(&l->json, "from", e->from);
+    ha_json_string(&l->json, "to", e->at);
+    ha_json_unsigned(&l->json, "bytes", e->bytes);
+    ha_line_end(l);
+}
+
+HA_IN_ void ha_trace_message_phase(const ha_event_info *e, const char *phase)
+    HA_REQUIRES_(ha_trace.lock) {
+    const int sends = strcmp(e->name, "send") == 0;
+    ha_trace_line l;
+    char name[64];
+    snprintf(name, sizeof name, "%s %s", sends ? "send to" : "receive from",
+             sends ? e->at : e->from);
+    ha_line_crossing(&l, name, "message", e, phase);
+    ha_line_message(&l, e);
+}
+
+/* Between its beginning and its end a thread does other things; but not during a collective. */
+HA_IN_ void ha_trace_message(const ha_event_info *e) HA_REQUIRES_(ha_trace.lock) {
+    ha_trace_line l;
+    if (!*e->from) {
+        ha_line_of_thread(&l, e->name, e);
+        ha_line_message(&l, e);
+        return;
+    }
+    ha_trace_know_thread(e->thread);
+    ha_trace.crossings++;
+    ha_trace_room((size_t)2 * HA_TRACE_LONGEST); /* as above */
+    ha_trace_message_phase(e, "b");
+    ha_trace_message_phase(e, "e");
 }
 
 #endif

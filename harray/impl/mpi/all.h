@@ -3,6 +3,7 @@
 #define HARRAY_IMPL_MPI_ALL_H
 
 #include "library.h"
+#include "traced.h"
 #include "aware.h"
 #include "fields.h"
 #include "side.h"

@@ -3,18 +3,22 @@
 #define HARRAY_IMPL_MPI_COLLECTIVE_H
 
 #include "agree.h"
+#include "traced.h"
 
 /* A call, and this rank's place in it. */
 typedef struct ha_mpi_meeting {
     ha_mpi_call call;
     int rank, ranks, root; /* root -1: there is none */
     ha_mpi_signature sign;
-    char *result; /* of a reduction on its root */
+    char *result;   /* of a reduction on its root */
+    uint64_t begun; /* 0: nobody listens */
+    int64_t bytes;  /* of this rank's part */
 } ha_mpi_meeting;
 
 HA_IN_ ha_status ha_mpi_meet(ha_mpi_meeting *meeting, const char *operation, const char *site,
                              MPI_Comm comm, int root) {
-    *meeting = (ha_mpi_meeting){.call = {operation, site, comm}, .root = root};
+    *meeting = (ha_mpi_meeting){
+        .call = {operation, site, comm}, .root = root, .begun = ha_mpi_moment()};
     ha_status s = ha_mpi_enter(&meeting->call);
     if (!s) s = ha_mpi_told(&meeting->call, MPI_Comm_size(comm, &meeting->ranks), "MPI_Comm_size");
     if (!s) s = ha_mpi_told(&meeting->call, MPI_Comm_rank(comm, &meeting->rank), "MPI_Comm_rank");
@@ -28,12 +32,19 @@ HA_IN_ int ha_mpi_is_root(const ha_mpi_meeting *meeting) {
     return meeting->root < 0 || meeting->root == meeting->rank;
 }
 
+/* It is over: s is how it went, and returned. */
+HA_IN_ ha_status ha_mpi_adjourn(const ha_mpi_meeting *meeting, ha_status s) {
+    if (!s) ha_mpi_note_collective(&meeting->call, meeting->bytes, meeting->begun);
+    return s;
+}
+
 /* Signs for a side, which may not be sound: s. shapes: those of all ranks are to be the same. */
 HA_IN_ void ha_mpi_sign_meeting(ha_mpi_meeting *meeting, const ha_mpi_side *side, int shapes,
                                 ha_status s) {
     ha_mpi_signature *sign = &meeting->sign;
     ha_mpi_sign(sign, s ? NULL : side, &meeting->call);
     sign->root = meeting->root;
+    meeting->bytes = s ? 0 : side->size;
     if (shapes) sign->share = sign->count;
     if (shapes) return;
     sign->rank = 0;
@@ -79,7 +90,7 @@ HA_IN_ ha_status ha_mpi_bcast_view(ha_mpi_meeting *meeting, const ha_mpi_part *x
     if (s) return s;
     s = ha_mpi_told(&meeting->call, ha_mpi_bcast_all(meeting, &side), "MPI_Bcast");
     ha_status closed = ha_mpi_side_close(&side, !s, &meeting->call);
-    return s ? s : closed;
+    return ha_mpi_adjourn(meeting, s ? s : closed);
 }
 
 ha_status ha_mpi_bcast_(ha_mpi_part x, int root, MPI_Comm comm, const char *site) {
@@ -179,7 +190,7 @@ HA_IN_ ha_status ha_mpi_reduce_view(ha_mpi_meeting *meeting, const ha_mpi_part *
     if (s) return s;
     s = ha_mpi_told(&meeting->call, ha_mpi_reduce_known(meeting, &side, op), "reducing");
     ha_status closed = ha_mpi_side_close(&side, !s, &meeting->call);
-    return s ? s : closed;
+    return ha_mpi_adjourn(meeting, s ? s : closed);
 }
 
 ha_status ha_mpi_reduce_(ha_mpi_part x, MPI_Op op, int root, MPI_Comm comm, const char *site) {
@@ -317,7 +328,7 @@ HA_IN_ ha_status ha_mpi_gather_or_scatter(ha_mpi_meeting *meeting, const ha_mpi_
         const int code = how == HA_READ ? ha_mpi_scatter_all(&sharing, meeting)
                                         : ha_mpi_gather_all(&sharing, meeting);
         s = ha_mpi_told(&meeting->call, code, how == HA_READ ? "scattering" : "gathering");
-        s = ha_mpi_sharing_close(&sharing, meeting, s);
+        s = ha_mpi_adjourn(meeting, ha_mpi_sharing_close(&sharing, meeting, s));
     }
     HARRAY_FREE(sharing.number);
     return s;
@@ -378,7 +389,7 @@ HA_IN_ ha_status ha_mpi_alltoall_views(ha_mpi_meeting *meeting, const ha_mpi_par
                     MPI_Alltoall(sharing.part.data, n, sharing.part.base, sharing.all.data, n,
                                  sharing.all.base, meeting->call.comm),
                     "MPI_Alltoall");
-    return ha_mpi_sharing_close(&sharing, meeting, s);
+    return ha_mpi_adjourn(meeting, ha_mpi_sharing_close(&sharing, meeting, s));
 }
 
 ha_status ha_mpi_alltoall_(ha_mpi_part to, ha_mpi_part from, MPI_Comm comm, const char *site) {

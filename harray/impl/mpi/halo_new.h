@@ -15,6 +15,7 @@ typedef struct ha_mpi_ghosts {
     uint64_t moved; /* bytes between memories, so far */
     ha_token out_token, in_token;
     MPI_Request sending, receiving;
+    uint64_t sent, expected; /* when MPI got them; 0: nobody listens */
     int is_expected;
 } ha_mpi_ghosts;
 
@@ -37,6 +38,8 @@ struct ha_mpi_halo {
     char *spare; /* for a message that cannot be received otherwise */
     int is_started;
     ha_status failed;
+    ha_fence *packed,
+        *unpacked; /* in the context's queue behind what start and finish enqueued last; or NULL */
 };
 
 /* ---- fields ------------------------------------------------------------------------------------ */
@@ -348,6 +351,8 @@ HA_IN_ void ha_mpi_halo_dispose(ha_mpi_halo *halo) {
         ha_copy_plan_free(halo->round[r].unpack);
     }
     const int there = ha_mpi_is_there() && ha_mpi_may_call();
+    ha_fence_release(halo->context, halo->packed);
+    ha_fence_release(halo->context, halo->unpacked);
     for (size_t i = 0; i < halo->messages; i++) {
         if (!there) halo->ghosts[i].count.is_made = 0;
         ha_mpi_ghosts_free(&halo->ghosts[i]);

@@ -29,10 +29,37 @@ HA_IN_ void ha_mpi_let_go(ha_mpi_halo *halo, ha_token *token) {
     if (token->array) ha_mpi_halo_note(halo, ha_token_finish(token));
 }
 
+/* ---- waiting for no more than is needed ------------------------------------------------------- */
+
+/* A queue makes an event only when somebody waits, and it then comes behind all that has been enqueued by that time, as
+ * the kernels are that compute meanwhile. So start and finish make one each behind what they enqueue. Without memory
+ * for it there is none, and one waits for more. */
+HA_IN_ void ha_mpi_halo_mark(ha_mpi_halo *halo, ha_fence **fence) {
+    ha_context *c = halo->context;
+    ha_fence_release(c, *fence);
+    *fence = NULL;
+    if (!c->ops || halo->failed || !ha_context_pin(c)) return;
+    const ha_note note = ha_backend_note;
+    if (ha_cover(c, ha_sequence_of(c), fence)) {
+        *fence = NULL;
+        ha_backend_note = note; /* whoever opens what is there finds out, too */
+    }
+    ha_context_unpin(c);
+}
+
+HA_IN_ void ha_mpi_halo_reach(ha_mpi_halo *halo, const ha_fence *fence) {
+    ha_context *c = halo->context;
+    if (!fence || ha_passed(c, fence->covers) || !ha_context_pin(c)) return;
+    const ha_note note = ha_backend_note;
+    if (ha_fence_wait(c, fence, halo->call.site)) ha_backend_note = note;
+    ha_context_unpin(c);
+}
+
 /* ---- sending ---------------------------------------------------------------------------------- */
 
 /* data NULL: no elements. Returns whether MPI has taken it. */
 HA_IN_ int ha_mpi_give_ghosts(ha_mpi_halo *halo, ha_mpi_ghosts *g, const void *data) {
+    g->sent = data ? ha_mpi_moment() : 0;
     const int code = MPI_Isend(data, data ? g->count.number : 0, g->count.type, g->peer, g->tag_out,
                                halo->call.comm, &g->sending);
     ha_mpi_halo_note(halo, ha_mpi_told(&halo->call, code, "sending"));
@@ -78,6 +105,7 @@ HA_IN_ void ha_mpi_send_round(ha_mpi_halo *halo, const ha_mpi_round *round) {
 HA_IN_ void ha_mpi_expect_ghosts(ha_mpi_halo *halo, ha_mpi_ghosts *g) {
     void *data = ha_mpi_hold(halo, &g->in_token, &g->in, HA_OVERWRITE);
     g->is_expected = 0;
+    g->expected = ha_mpi_moment();
     if (!data) return;
     const int code = MPI_Irecv(data, g->count.number, g->count.type, g->peer, g->tag_in,
                                halo->call.comm, &g->receiving);
@@ -92,6 +120,7 @@ HA_IN_ void ha_mpi_check_ghosts(ha_mpi_halo *halo, const ha_mpi_ghosts *g,
     if ((int64_t)bytes == g->bytes) {
         HA_MPI_MOVED_(messages_received, 1);
         HA_MPI_MOVED_(bytes_received, g->bytes);
+        ha_mpi_note_message(&halo->call, 0, g->peer, g->bytes, g->expected);
         return;
     }
     ha_mpi_halo_note(halo,
@@ -120,6 +149,7 @@ HA_IN_ void ha_mpi_receive_round(ha_mpi_halo *halo, const ha_mpi_round *round) {
         if (g->sending == MPI_REQUEST_NULL) continue;
         const int code = MPI_Wait(&g->sending, MPI_STATUS_IGNORE);
         ha_mpi_halo_note(halo, ha_mpi_told(&halo->call, code, "sending"));
+        if (!code && g->sent) ha_mpi_note_message(&halo->call, 1, g->peer, g->bytes, g->sent);
     }
     for (size_t i = round->first; i < round->end; i++)
         ha_mpi_let_go(halo, &halo->ghosts[i].out_token);
@@ -148,12 +178,15 @@ HA_IN_ void ha_mpi_halo_count(ha_mpi_halo *halo) {
 HA_IN_ void ha_mpi_halo_begin(ha_mpi_halo *halo) {
     halo->failed = HA_OK;
     halo->is_started = 1;
+    ha_mpi_halo_reach(halo, halo->unpacked); /* the buffers are free then */
     for (size_t i = 0; i < halo->messages; i++) ha_mpi_expect_ghosts(halo, &halo->ghosts[i]);
     ha_mpi_pack_round(halo, &halo->round[0]);
+    ha_mpi_halo_mark(halo, &halo->packed);
     if (!halo->context->ops) ha_mpi_send_round(halo, &halo->round[0]);
 }
 
 HA_IN_ ha_status ha_mpi_halo_end(ha_mpi_halo *halo) {
+    ha_mpi_halo_reach(halo, halo->packed);
     for (int r = 0; r < ha_mpi_rounds(&halo->grid); r++) {
         ha_mpi_round *round = &halo->round[r];
         if (r) ha_mpi_pack_round(halo, round);
@@ -161,6 +194,7 @@ HA_IN_ ha_status ha_mpi_halo_end(ha_mpi_halo *halo) {
         ha_mpi_receive_round(halo, round);
         ha_mpi_unpack_round(halo, round);
     }
+    ha_mpi_halo_mark(halo, &halo->unpacked);
     ha_mpi_halo_count(halo);
     halo->is_started = 0;
     return halo->failed;

@@ -3,11 +3,13 @@
 #define HARRAY_IMPL_MPI_MESSAGE_H
 
 #include "signature.h"
+#include "traced.h"
 
 typedef struct ha_mpi_message_ {
     ha_mpi_call call;
     ha_mpi_side side;
     int sends, peer, tag;
+    uint64_t begun; /* when MPI got it; 0: nobody listens */
     MPI_Request request;
     ha_mpi_count count;
     ha_array
@@ -43,6 +45,7 @@ HA_IN_ ha_status ha_mpi_message_of(ha_mpi_message *m, const ha_mpi_call *call,
     if (!s) s = ha_mpi_side_of(&m->side, part, sends ? HA_READ : HA_OVERWRITE, call);
     m->side.is_brief = is_brief;
     if (!s && !ha_mpi_is_none(m)) s = ha_mpi_side_open(&m->side, call);
+    m->begun = ha_mpi_moment();
     return s;
 }
 
@@ -89,6 +92,7 @@ HA_IN_ void ha_mpi_count_message(const ha_mpi_message *m) {
         HA_MPI_MOVED_(messages_received, 1);
         HA_MPI_MOVED_(bytes_received, m->side.size);
     }
+    ha_mpi_note_message(&m->call, m->sends, m->peer, m->side.size, m->begun);
 }
 
 /* s: how it went so far. */
@@ -106,7 +110,10 @@ HA_IN_ ha_status ha_mpi_end(ha_mpi_message *m, ha_status s) {
 /* MPI has returned `code`. */
 HA_IN_ ha_status ha_mpi_completed(ha_mpi_message *m, int code, const MPI_Status *status) {
     ha_status s = ha_mpi_told(&m->call, code, m->sends ? "sending" : "receiving");
-    if (!s && !m->sends && !ha_mpi_is_none(m)) s = ha_mpi_check_arrived(m, status);
+    if (!s && !m->sends && !ha_mpi_is_none(m)) {
+        m->peer = status->MPI_SOURCE; /* it may have been any */
+        s = ha_mpi_check_arrived(m, status);
+    }
     return ha_mpi_end(m, s);
 }
 
