@@ -264,6 +264,14 @@ PyObject *context_memory(PyObject *self, void *unused);
 PyObject *context_pressure(PyObject *self, void *unused);
 PyObject *configure_file(PyObject *module, PyObject *args, PyObject *keywords);
 
+/* ---- raw.c ----------------------------------------------------------------------------------- */
+
+int raw_begin(PyObject *module);
+int is_raw(PyObject *object); /* a Memory */
+/* An array on it, of bytes, unless dtype or shape (which may be NULL) say something else. */
+PyObject *wrap_raw(PyObject *memory, PyObject *dtype, PyObject *shape);
+PyObject *pointer_kind(PyObject *module, PyObject *args, PyObject *keywords);
+
 /* ---- controller.c ---------------------------------------------------------------------------- */
 
 PyObject *set_controller(PyObject *module, PyObject *controller);

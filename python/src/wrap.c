@@ -141,16 +141,22 @@ static PyObject *wrap_interfaces(PyObject *object, PyObject *context) {
 
 PyObject *wrap_object(PyObject *object, PyObject *context) {
     if (is_array(object)) return array_view(ARRAY(object));
+    if (is_raw(object)) return wrap_raw(object, NULL, NULL);
     return PyObject_CheckBuffer(object) ? wrap_buffer(object) : wrap_interfaces(object, context);
 }
 
 PyObject *wrap(PyObject *module, PyObject *args, PyObject *keywords) {
     (void)module;
-    static char *names[] = {"obj", "ctx", "name", NULL};
-    PyObject *object, *context = NULL, *name = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OO", names, &object, &context, &name))
+    static char *names[] = {"obj", "ctx", "name", "dtype", "shape", NULL};
+    PyObject *object, *context = NULL, *name = NULL, *dtype = NULL, *shape = NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OOOO", names, &object, &context, &name,
+                                     &dtype, &shape))
         return NULL;
-    PyObject *array = wrap_object(object, context);
+    if (((dtype && dtype != Py_None) || (shape && shape != Py_None)) && !is_raw(object))
+        return PyErr_Format(PyExc_TypeError, "wrap: dtype and shape are for a Memory; %R has them",
+                            (PyObject *)Py_TYPE(object));
+    PyObject *array = is_raw(object) ? wrap_raw(object, dtype, shape)
+                                     : wrap_object(object, context);
     if (array && name && PyObject_SetAttrString(array, "name", name)) Py_CLEAR(array);
     return array;
 }
