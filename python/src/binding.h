@@ -196,6 +196,7 @@ void release_buffer(PyObject *self, Py_buffer *view);
 
 PyObject *access_interface(PyObject *self, void *unused);
 PyObject *access_cuda_interface(PyObject *self, void *unused);
+PyObject *access_sycl_interface(PyObject *self, void *unused);
 
 /* ---- dlpack.c and from_dlpack.c -------------------------------------------------------------- */
 
@@ -217,6 +218,9 @@ PyObject *copy_buffer(PyObject *object);
 PyObject *keep_until_gone(darray x, PyObject *object, Py_buffer *view);
 PyObject *take_interface(PyObject *dictionary, PyObject *owner);
 PyObject *take_cuda_interface(PyObject *dictionary, PyObject *owner, PyObject *context);
+PyObject *take_sycl_interface(PyObject *dictionary, PyObject *owner);
+/* Of a record of SYCL's: where its bytes are, which have to be without gaps. 0, or -1. */
+int bytes_of_record(PyObject *dictionary, void **data, size_t *bytes);
 
 /* ---- shapes.c -------------------------------------------------------------------------------- */
 

@@ -136,6 +136,33 @@ static PyObject *of_other(PyObject *other, raw_kind kind, ha_context *context, i
                         kind != o->kind ? raw_kind_name(kind) : ha_context_name(context));
 }
 
+PyObject *raw_of_record(PyObject *object) {
+    sycl_owner owner;
+    void *data;
+    size_t bytes;
+    PyObject *record = PyObject_GetAttrString(object, "__sycl_usm_array_interface__");
+    if (!record && PyErr_ExceptionMatches(PyExc_AttributeError)) PyErr_Clear();
+    if (!record) return NULL;
+    PyObject *syclobj = NULL;
+    raw_object *m = NULL;
+    if (!bytes_of_record(record, &data, &bytes)) {
+        syclobj = PyDict_GetItemString(record, "syclobj");
+        if (!sycl_owner_of(data, syclobj, &owner)) m = make(owner.kind, owner.context, bytes);
+    }
+    if (m) {
+        m->data = data;
+        m->owner = Py_NewRef(object);
+    }
+    Py_DECREF(record);
+    return (PyObject *)m;
+}
+
+/* A Memory as it is, or of another object's record; a new reference, or NULL: it is a number of bytes, unless an exception is set. */
+static PyObject *other_from(PyObject *object) {
+    if (is_raw(object)) return Py_NewRef(object);
+    return PyIndex_Check(object) ? NULL : raw_of_record(object);
+}
+
 static PyObject *make_raw(PyTypeObject *type, PyObject *args, PyObject *keywords) {
     (void)type;
     static char *names[] = {"nbytes", "kind", "context", "alignment", "copy", NULL};
@@ -145,15 +172,19 @@ static PyObject *make_raw(PyTypeObject *type, PyObject *args, PyObject *keywords
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|OOn$p", names, &what, &kind_object, &where,
                                      &alignment, &copies))
         return NULL;
-    const raw_object *other = is_raw(what) ? RAW(what) : NULL;
-    raw_kind kind = other ? other->kind : RAW_DEVICE;
-    ha_context *context = other ? other->context : NULL;
+    PyObject *made = NULL, *other = other_from(what);
+    raw_kind kind = other ? RAW(other)->kind : RAW_DEVICE;
+    ha_context *context = other ? RAW(other)->context : NULL;
     size_t bytes;
-    if ((kind_object && kind_from(kind_object, &kind)) ||
-        ((!other || where != Py_None) && context_from(where, &context)))
-        return NULL;
-    if (other) return of_other(what, kind, context, copies, alignment);
-    return size_from(what, &bytes) ? NULL : make_allocated(kind, context, bytes, alignment);
+    if (!PyErr_Occurred() && !(kind_object && kind_from(kind_object, &kind)) &&
+        !((!other || where != Py_None) && context_from(where, &context))) {
+        if (other)
+            made = of_other(other, kind, context, copies, alignment);
+        else if (!size_from(what, &bytes))
+            made = make_allocated(kind, context, bytes, alignment);
+    }
+    Py_XDECREF(other);
+    return made;
 }
 
 static void dealloc(PyObject *self) {
@@ -359,6 +390,7 @@ static PyGetSetDef members[] = {
     {"kind", get_kind, NULL, "\"device\", \"shared\" or \"host\"", NULL},
     {"context", get_context, NULL, "Whose memory it is.", NULL},
     {"pointer", get_pointer, NULL, "The address of the first byte.", NULL},
+    {"__sycl_usm_array_interface__", raw_sycl_interface, NULL, "Its record, for dpctl.", NULL},
     {0}};
 static PyType_Slot slots[] = {
     {Py_tp_doc,

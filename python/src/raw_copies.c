@@ -102,13 +102,15 @@ PyObject *raw_copy_from_host(PyObject *self, PyObject *object) {
 }
 
 PyObject *raw_copy_from_device(PyObject *self, PyObject *object) {
-    if (!is_raw(object))
-        return PyErr_Format(PyExc_ValueError, "copy_from_device: %R has no memory of a device",
-                            object);
-    const raw_object *from = RAW(object);
-    if (from->bytes > RAW(self)->bytes)
-        return too_large(RAW(self), "copy_from_device", from->bytes);
-    return raw_copy(RAW(self), from, from->bytes) ? NULL : Py_NewRef(Py_None);
+    PyObject *from = is_raw(object) ? Py_NewRef(object) : raw_of_record(object);
+    if (!from && !PyErr_Occurred())
+        PyErr_Format(PyExc_ValueError, "copy_from_device: %R has no memory of a device", object);
+    int status = from ? 0 : -1;
+    if (from && RAW(from)->bytes > RAW(self)->bytes)
+        status = (too_large(RAW(self), "copy_from_device", RAW(from)->bytes), -1);
+    if (!status) status = raw_copy(RAW(self), RAW(from), RAW(from)->bytes);
+    Py_XDECREF(from);
+    return status ? NULL : Py_NewRef(Py_None);
 }
 
 /* ---- filling ---------------------------------------------------------------------------------- */

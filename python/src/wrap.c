@@ -128,12 +128,14 @@ static PyObject *wrap_interfaces(PyObject *object, PyObject *context) {
         array = take_interface(found, object);
     else if (!PyErr_Occurred() && (found = attribute(object, "__cuda_array_interface__")))
         array = take_cuda_interface(found, object, context);
+    else if (!PyErr_Occurred() && (found = attribute(object, "__sycl_usm_array_interface__")))
+        array = take_sycl_interface(found, object);
     else if (!PyErr_Occurred() && (found = attribute(object, "__dlpack__")))
         array = take_dlpack(object, NULL);
     else if (!PyErr_Occurred())
         PyErr_Format(PyExc_TypeError,
                      "an object of %R has no memory to wrap: no buffer, __array_interface__, "
-                     "__cuda_array_interface__ or __dlpack__",
+                     "__cuda_array_interface__, __sycl_usm_array_interface__ or __dlpack__",
                      (PyObject *)Py_TYPE(object));
     Py_XDECREF(found);
     return array;

@@ -30,6 +30,7 @@ import os
 import pathlib
 import pickle
 import random
+import shutil
 import subprocess
 import sys
 import threading
@@ -41,6 +42,7 @@ import pytest
 import harray as ha
 
 PLACES = os.environ.get("HARRAY_TEST_PLACES", "host sim:0").split()
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 KINDS = ["device", "shared", "host"]
 
 
@@ -498,3 +500,23 @@ first_of_all = pytest.mark.skipif("HARRAY_TEST_PLACES" in os.environ, reason="it
 @first_of_all
 def test_on_a_unified_device():
     again(HARRAY_TEST_PLACES="sim:0", HARRAY_SIM="unified=1")
+
+
+def stand_in(folder, name):
+    """A library in the place of a driver's, on the host's memory."""
+    compiler, source = shutil.which("cc"), ROOT / "tests" / "backends" / (name + ".c")
+    if not compiler or not source.exists():
+        pytest.skip("a C compiler and the repository's tests are needed")
+    library = folder / (name + ".so")
+    subprocess.run([compiler, "-shared", "-fPIC", "-I", str(ROOT), "-o", str(library), str(source), "-pthread", "-ldl"], check=True)
+    return library
+
+
+@first_of_all
+def test_over_a_stand_in_of_cuda(tmp_path):
+    again(HARRAY_TEST_PLACES="cuda:0", HARRAY_CUDA=f"library={stand_in(tmp_path, 'fake_libcuda')}")
+
+
+@first_of_all
+def test_over_a_stand_in_of_sycl(tmp_path):
+    again(HARRAY_TEST_PLACES="sycl:0", HARRAY_SYCL=f"library={stand_in(tmp_path, 'fake_sycl')}")
