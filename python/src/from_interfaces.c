@@ -130,6 +130,16 @@ PyObject *take_cuda_interface(PyObject *dictionary, PyObject *owner, PyObject *w
 
 /* ---- SYCL ------------------------------------------------------------------------------------- */
 
+/* Of an element; 0: no such type is known. */
+static size_t bytes_of_type(const char *typestr) {
+    PyObject *text = PyUnicode_FromString(typestr);
+    ha_dtype type;
+    const int status = text ? dtype_from(text, &type) : -1;
+    Py_XDECREF(text);
+    if (status) PyErr_Clear();
+    return status ? 0 : dtype_size(type);
+}
+
 /* Strides are in elements. The flag beside the address says True both of what may be written to, by dpctl, and of
  * what may not, by the text that describes it: it says nothing. */
 static int sycl_from(PyObject *dictionary, ha_sycl_usm_array_interface *in) {
@@ -144,6 +154,7 @@ static int sycl_from(PyObject *dictionary, ha_sycl_usm_array_interface *in) {
     memcpy(in->shape, plain.shape, sizeof in->shape);
     memcpy(in->strides, plain.strides, sizeof in->strides);
     if (in->version != HA_SYCL_USM_ARRAY_INTERFACE_VERSION) return refuse("version", "it is not 1");
+    if (!bytes_of_type(in->typestr)) return refuse("typestr", "there is no such type here");
     for (int d = 0; d < in->rank; d++)
         if (in->shape[d] < 0) return refuse("shape", "it has a negative number");
     offset = entry(dictionary, "offset");
@@ -170,15 +181,6 @@ PyObject *take_sycl_interface(PyObject *dictionary, PyObject *owner) {
     return keep_until_gone(x, owner, NULL);
 }
 
-/* The bytes of an element; 0: no such type is known. */
-static size_t bytes_of_type(const char *typestr) {
-    PyObject *text = PyUnicode_FromString(typestr);
-    ha_dtype type;
-    const int status = text ? dtype_from(text, &type) : -1;
-    Py_XDECREF(text);
-    return status ? 0 : dtype_size(type);
-}
-
 static int has_gaps(const ha_sycl_usm_array_interface *in) {
     int64_t step = 1;
     for (int d = in->rank - 1; in->has_strides && d >= 0; step *= in->shape[d--])
@@ -191,7 +193,7 @@ int bytes_of_record(PyObject *dictionary, void **data, size_t *bytes) {
     if (sycl_from(dictionary, &in)) return -1;
     const size_t size = bytes_of_type(in.typestr);
     const int64_t n = elements_of(&in);
-    if (n < 0 || !size) return -1;
+    if (n < 0) return -1;
     if (!n || has_gaps(&in)) return refuse("shape", "no bytes, or with gaps between them");
     if (__builtin_mul_overflow((size_t)n, size, bytes))
         return refuse("shape", "it has more bytes than there can be");

@@ -128,8 +128,6 @@ static PyObject *wrap_interfaces(PyObject *object, PyObject *context) {
         array = take_interface(found, object);
     else if (!PyErr_Occurred() && (found = attribute(object, "__cuda_array_interface__")))
         array = take_cuda_interface(found, object, context);
-    else if (!PyErr_Occurred() && (found = attribute(object, "__sycl_usm_array_interface__")))
-        array = take_sycl_interface(found, object);
     else if (!PyErr_Occurred() && (found = attribute(object, "__dlpack__")))
         array = take_dlpack(object, NULL);
     else if (!PyErr_Occurred())
@@ -141,9 +139,21 @@ static PyObject *wrap_interfaces(PyObject *object, PyObject *context) {
     return array;
 }
 
+/* What is SYCL's is, if the host reaches it, a buffer as well: that is what remains where its context is none of ours. */
+static PyObject *wrap_sycl(PyObject *object) {
+    PyObject *record = attribute(object, "__sycl_usm_array_interface__");
+    PyObject *array = record ? take_sycl_interface(record, object) : NULL;
+    Py_XDECREF(record);
+    if (!array && PyObject_CheckBuffer(object)) PyErr_Clear();
+    return array;
+}
+
+/* In this order. */
 PyObject *wrap_object(PyObject *object, PyObject *context) {
     if (is_array(object)) return array_view(ARRAY(object));
     if (is_raw(object)) return wrap_raw(object, NULL, NULL);
+    PyObject *array = wrap_sycl(object);
+    if (array || PyErr_Occurred()) return array;
     return PyObject_CheckBuffer(object) ? wrap_buffer(object) : wrap_interfaces(object, context);
 }
 
