@@ -520,3 +520,12 @@ def test_over_a_stand_in_of_cuda(tmp_path):
 @first_of_all
 def test_over_a_stand_in_of_sycl(tmp_path):
     again(HARRAY_TEST_PLACES="sycl:0", HARRAY_SYCL=f"library={stand_in(tmp_path, 'fake_sycl')}")
+
+
+@first_of_all
+def test_over_dpctl():
+    dpctl = pytest.importorskip("dpctl")
+    if not any(device.has_aspect_usm_device_allocations for device in dpctl.get_devices()):
+        pytest.skip("no device of dpctl's has memory of its own")
+    library = next(pathlib.Path(dpctl.__file__).parent.glob("libDPCTLSyclInterface.so*"))
+    again(HARRAY_TEST_PLACES="sycl:0", HARRAY_SYCL=f"library={library}")
