@@ -160,6 +160,21 @@ TEST(memory_of_a_kind) {
     }
 }
 
+/* No context is the host, no pointer is nobody's, and no block is nothing to give back. */
+TEST(memory_of_no_context) {
+    static const ha_memory_kind kinds[] = {HA_MEMORY_HOST, HA_MEMORY_PINNED, HA_MEMORY_DEVICE,
+                                           HA_MEMORY_MANAGED};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        void *block = ha_memory_allocate_kind(NULL, 100, kinds[i]);
+        assert_non_null(block);
+        expect_kind(block, HA_MEMORY_HOST, H);
+        SUCCEEDS(ha_memory_release(NULL, NULL));
+        SUCCEEDS(ha_memory_release(C, NULL));
+        SUCCEEDS(ha_memory_release(NULL, block));
+    }
+    expect_kind(NULL, HA_MEMORY_UNKNOWN, NULL);
+}
+
 /* ---- zero-copy: what every context says ------------------------------------------------------ */
 
 /* The other devices of the row work on memory of their own. */
@@ -486,8 +501,10 @@ static void enter(uint64_t delay) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        CASE(kinds_of_pointers), CASE(pageable_by_first_touch),    CASE(pinned_blocks_stay_pinned),
-        CASE(pointers),          CASE(contexts_without_zero_copy), CASE(memory_of_a_kind),
+        CASE(kinds_of_pointers),          CASE(pageable_by_first_touch),
+        CASE(pinned_blocks_stay_pinned),  CASE(pointers),
+        CASE(contexts_without_zero_copy), CASE(memory_of_a_kind),
+        CASE(memory_of_no_context),
     };
     const struct CMUnitTest unified[] = {
         HELD(memory_of_a_kind),
