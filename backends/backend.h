@@ -344,6 +344,11 @@ typedef struct ha_backend {
 
     /* Optional, for kernels: whether the device has atomics of 64 bits. Missing: it does. */
     int (*has_long_atomics)(void *device);
+
+    /* Optional: memory that the host and the device's queues reach by the same addresses, its pages where
+     * they are used (managed, or shared), for ha_memory_allocate_kind; no array lives there. `memory` is what
+     * open gave, whose `knows` knows it. HA_ERR_UNSUPPORTED where this device has none. */
+    const ha_memory_ops *managed;
 } ha_backend;
 
 /* Makes a kind known. The backend must stay until ha_shutdown() or the end of the process.

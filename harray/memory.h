@@ -171,9 +171,18 @@ HA_API HA_MUST_CHECK ha_status ha_memory_set_allocator(ha_context *context,
  * 0 bytes: NULL, no error. */
 HA_API void *ha_memory_allocate(ha_context *context, size_t bytes);
 
+/* The same, of the kind that is asked for:
+ *   HA_MEMORY_DEVICE   what ha_memory_allocate gives
+ *   HA_MEMORY_PINNED   of the host, for the context's device
+ *   HA_MEMORY_MANAGED  for both: CUDA's managed memory, SYCL's shared one; where the context is zero-copy and
+ *                      its device has none of its own, memory of the host, on which the device works
+ *   HA_MEMORY_HOST     of the host, at its own context, whose memory is of each kind
+ * HA_ERR_UNSUPPORTED: there is none of that kind. HA_ERR_ARGUMENT: it is no kind. */
+HA_API void *ha_memory_allocate_kind(ha_context *context, size_t bytes, ha_memory_kind kind);
+
 /* Gives them back, once everything enqueued on the context so far has happened; without waiting for
- * that. NULL is fine. HA_ERR_ARGUMENT when `block` is not what ha_memory_allocate gave at this
- * context: nothing happens. */
+ * that. NULL is fine. HA_ERR_ARGUMENT when `block` is not what these gave at this context: nothing
+ * happens. */
 HA_API ha_status ha_memory_release(ha_context *context, void *block);
 
 #endif

@@ -43,6 +43,7 @@ HA_STATE_ const ha_backend ha_backend_cuda HA_UNUSED = {
     .memory = &ha_cuda_memory_ops,
     .queue = &ha_cuda_queue_ops,
     .pinned = &ha_cuda_pinned_ops,
+    .managed = &ha_cuda_managed_ops,
     .zero_copy = ha_cuda_zero_copy,
     .maps = ha_cuda_maps,
     .missing = ha_cuda_missing,

@@ -44,8 +44,8 @@ struct ha_cuda_device {
     size_t total;     /* bytes of memory */
     int architecture; /* 90: compute capability 9.0 */
     int integrated, maps_host, unified, pageable, concurrent, managed, pools; /* attributes */
-    ha_cuda_slabs memory, pinned;
-    ha_cu_stream stream; /* of allocations; NULL: they need none */
+    ha_cuda_slabs memory, pinned, shared; /* shared: managed, beside `memory` */
+    ha_cu_stream stream;                  /* of allocations; NULL: they need none */
     struct {
         pthread_mutex_t lock;
         struct ha_cuda_event *free;

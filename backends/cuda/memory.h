@@ -24,6 +24,18 @@ HA_IN_ void ha_cuda_pinned_release(void *memory, void *block, size_t bytes) {
     ha_cuda_give(device, &device->pinned, block, bytes);
 }
 
+HA_IN_ ha_status ha_cuda_managed_allocate(void *memory, size_t bytes, void **block) {
+    ha_cuda_device *device = (ha_cuda_device *)memory;
+    if (device->managed) return ha_cuda_take(device, &device->shared, bytes, block);
+    ha_backend_report(0, "cuda: the device has no managed memory");
+    return HA_ERR_UNSUPPORTED;
+}
+
+HA_IN_ void ha_cuda_managed_release(void *memory, void *block, size_t bytes) {
+    ha_cuda_device *device = (ha_cuda_device *)memory;
+    ha_cuda_give(device, &device->shared, block, bytes);
+}
+
 /* ---- paths to others ---- */
 
 /* Lets queues of `device` use the memory of `peer`. */
@@ -176,6 +188,13 @@ static const ha_memory_ops ha_cuda_pinned_ops = {
     .version = HA_BACKEND_VERSION,
     .allocate = ha_cuda_pinned_allocate,
     .release = ha_cuda_pinned_release,
+};
+
+static const ha_memory_ops ha_cuda_managed_ops = {
+    .bytes = sizeof(ha_memory_ops),
+    .version = HA_BACKEND_VERSION,
+    .allocate = ha_cuda_managed_allocate,
+    .release = ha_cuda_managed_release,
 };
 
 #endif

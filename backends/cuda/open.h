@@ -66,6 +66,7 @@ HA_IN_ ha_cuda_device *ha_cuda_device_make(int number) {
     atomic_init(&device->lost, 0);
     ha_cuda_slabs_create(&device->memory, (ha_cuda_kind)device->settings.memory);
     ha_cuda_slabs_create(&device->pinned, HA_CUDA_KIND_PINNED);
+    ha_cuda_slabs_create(&device->shared, HA_CUDA_KIND_MANAGED);
     pthread_mutex_init(&device->events.lock, NULL);
     pthread_mutex_init(&device->strides.lock, NULL);
     ha_cuda_team_create(&device->team, device->settings.copy_threads);
@@ -76,6 +77,7 @@ HA_IN_ void ha_cuda_device_free(ha_cuda_device *device) {
     ha_cuda_team_destroy(&device->team);
     pthread_mutex_destroy(&device->strides.lock);
     pthread_mutex_destroy(&device->events.lock);
+    pthread_mutex_destroy(&device->shared.lock);
     pthread_mutex_destroy(&device->pinned.lock);
     pthread_mutex_destroy(&device->memory.lock);
     HARRAY_FREE(device);
@@ -155,6 +157,7 @@ HA_IN_ void ha_cuda_close(void *handle) {
     ha_cuda_enter_quietly(device, &pushed);
     (void)ha_cuda_slabs_drop(device, &device->memory, 0);
     (void)ha_cuda_slabs_drop(device, &device->pinned, 0);
+    (void)ha_cuda_slabs_drop(device, &device->shared, 0);
     ha_cuda_events_destroy(device);
     if (device->strides.module != NULL) (void)ha_cu.ModuleUnload(device->strides.module);
     if (device->stream != NULL) {

@@ -10,9 +10,13 @@ typedef struct ha_opencl_chunk {
     uintptr_t first;
     size_t bytes;
     ha_cl_mem memory; /* NULL: `first` is the driver's own address */
+    int managed;      /* USM shared: the host reaches it, too */
     int shared;       /* by several blocks: */
     ha_arena arena;   /* of those */
 } ha_opencl_chunk;
+
+/* What a chunk is for: one block, several, or one that the host reaches, too. */
+typedef enum ha_opencl_use { HA_OPENCL_BLOCK, HA_OPENCL_BLOCKS, HA_OPENCL_MANAGED } ha_opencl_use;
 
 typedef struct ha_opencl_device {
     struct ha_opencl_device *next; /* of those that are open */

@@ -86,18 +86,18 @@ HA_IN_ ha_status ha_opencl_buffer_make(const ha_opencl_device *device, uintptr_t
 /* ---- memory with addresses of its own -------------------------------------------------------------- */
 
 /* Functions of the host reach what is shared with it. */
-HA_IN_ ha_status ha_opencl_usm_make(const ha_opencl_device *device, size_t bytes,
+HA_IN_ ha_status ha_opencl_usm_make(const ha_opencl_device *device, size_t bytes, int managed,
                                     uintptr_t *first) {
     ha_cl_code code = HA_CL_SUCCESS;
-    void *made = device->native
-                     ? device->usm.SharedMemAllocINTEL(device->context, device->found.device, NULL,
-                                                       bytes, HA_OPENCL_ALIGN_, &code)
-                     : device->usm.DeviceMemAllocINTEL(device->context, device->found.device, NULL,
-                                                       bytes, HA_OPENCL_ALIGN_, &code);
+    const int shared = device->native || managed;
+    void *made = shared ? device->usm.SharedMemAllocINTEL(device->context, device->found.device,
+                                                          NULL, bytes, HA_OPENCL_ALIGN_, &code)
+                        : device->usm.DeviceMemAllocINTEL(device->context, device->found.device,
+                                                          NULL, bytes, HA_OPENCL_ALIGN_, &code);
     *first = (uintptr_t)made;
     return ha_opencl_check(device,
                            made == NULL && code == HA_CL_SUCCESS ? HA_CL_OUT_OF_RESOURCES : code,
-                           device->native ? "SharedMemAllocINTEL" : "DeviceMemAllocINTEL");
+                           shared ? "SharedMemAllocINTEL" : "DeviceMemAllocINTEL");
 }
 
 /* ---- chunks ---------------------------------------------------------------------------------- */
@@ -136,18 +136,21 @@ HA_IN_ ha_status ha_opencl_chunk_fill(ha_opencl_device *device, ha_opencl_chunk 
     if (chunk->shared) status = ha_arena_create(&chunk->arena, chunk->bytes, HA_OPENCL_ALIGN_);
     if (status != HA_OK) return status;
     status = device->settings.usm
-                 ? ha_opencl_usm_make(device, ha_opencl_buffer_bytes(device, chunk), &chunk->first)
+                 ? ha_opencl_usm_make(device, ha_opencl_buffer_bytes(device, chunk), chunk->managed,
+                                      &chunk->first)
                  : ha_opencl_chunk_buffer(device, chunk);
     if (status != HA_OK && chunk->shared) ha_arena_destroy(&chunk->arena);
     return status;
 }
 
-HA_IN_ ha_status ha_opencl_chunk_make(ha_opencl_device *device, size_t bytes, int shared,
+HA_IN_ ha_status ha_opencl_chunk_make(ha_opencl_device *device, size_t bytes, ha_opencl_use use,
                                       ha_opencl_chunk **made) {
     ha_status status;
     ha_opencl_chunk *chunk = (ha_opencl_chunk *)HARRAY_MALLOC(sizeof *chunk);
     if (chunk == NULL) return HA_ERR_MEMORY;
-    *chunk = (ha_opencl_chunk){.bytes = ha_round_up(bytes, HA_OPENCL_PAGE_), .shared = shared};
+    *chunk = (ha_opencl_chunk){.bytes = ha_round_up(bytes, HA_OPENCL_PAGE_),
+                               .managed = use == HA_OPENCL_MANAGED,
+                               .shared = use == HA_OPENCL_BLOCKS};
     status = ha_opencl_chunk_fill(device, chunk);
     if (status == HA_OK)
         *made = chunk;
@@ -217,15 +220,15 @@ HA_IN_ int ha_opencl_chunks_drop(ha_opencl_device *device, int keep) {
 }
 
 /* A new chunk on the list. The driver is asked without the lock, as that takes long. */
-HA_IN_ ha_status ha_opencl_chunk_add(ha_opencl_device *device, size_t bytes, int shared,
+HA_IN_ ha_status ha_opencl_chunk_add(ha_opencl_device *device, size_t bytes, ha_opencl_use use,
                                      ha_opencl_chunk **added) {
-    ha_status status = ha_opencl_chunk_make(device, bytes, shared, added);
+    ha_status status = ha_opencl_chunk_make(device, bytes, use, added);
     if (status == HA_ERR_MEMORY) {
         int dropped;
         pthread_mutex_lock(&device->lock);
         dropped = ha_opencl_chunks_drop(device, 0);
         pthread_mutex_unlock(&device->lock);
-        if (dropped > 0) status = ha_opencl_chunk_make(device, bytes, shared, added);
+        if (dropped > 0) status = ha_opencl_chunk_make(device, bytes, use, added);
     }
     if (status != HA_OK) return status;
     pthread_mutex_lock(&device->lock);
@@ -270,10 +273,12 @@ HA_IN_ ha_status ha_opencl_allocate(void *memory, size_t bytes, void **block) {
     if (bytes <= device->settings.slab / 8) {
         if (ha_opencl_take_part(device, bytes, block) == HA_OK) return HA_OK;
         /* Another thread may have filled the new one before this one takes its part. */
-        while (ha_opencl_chunk_add(device, device->settings.slab, 1, &chunk) == HA_OK)
+        while (ha_opencl_chunk_add(device, device->settings.slab, HA_OPENCL_BLOCKS, &chunk) ==
+               HA_OK)
             if (ha_opencl_take_part(device, bytes, block) == HA_OK) return HA_OK;
     }
-    status = ha_opencl_chunk_add(device, bytes, 0, &chunk); /* the exact size may fit */
+    status = ha_opencl_chunk_add(device, bytes, HA_OPENCL_BLOCK,
+                                 &chunk); /* the exact size may fit */
     if (status != HA_OK) return status;
     *block = (void *)chunk->first;
     ha_backend_report(0, ""); /* nothing of what failed before */
@@ -294,6 +299,20 @@ HA_IN_ void ha_opencl_release(void *memory, void *block, size_t bytes) {
     }
     pthread_mutex_unlock(&device->lock);
     if (chunk != NULL) ha_opencl_chunk_free(device, chunk);
+}
+
+HA_IN_ ha_status ha_opencl_managed_allocate(void *memory, size_t bytes, void **block) {
+    ha_opencl_device *device = (ha_opencl_device *)memory;
+    ha_opencl_chunk *chunk;
+    ha_status status;
+    if (!device->settings.usm) {
+        ha_backend_report(0, "opencl: HARRAY_OPENCL=memory=usm has it, where the driver does");
+        return HA_ERR_UNSUPPORTED;
+    }
+    if (bytes > device->largest) return ha_opencl_too_large(device, bytes);
+    status = ha_opencl_chunk_add(device, bytes, HA_OPENCL_MANAGED, &chunk);
+    if (status == HA_OK) *block = (void *)chunk->first;
+    return status;
 }
 
 /* Whether an address is in the device's memory: in *memory, NULL for an address of its own, *offset bytes
@@ -322,13 +341,17 @@ HA_IN_ int ha_opencl_reaches(void *memory, const ha_place *other) {
 
 HA_IN_ int ha_opencl_knows(void *memory, const void *pointer, ha_memory_kind *kind) {
     ha_opencl_device *device = (ha_opencl_device *)memory;
-    ha_cl_mem within;
-    size_t offset;
-    if (device->settings.usm ? !ha_opencl_locate(device, pointer, &within, &offset)
-                             : !ha_opencl_is_address(device, pointer))
-        return 0;
-    *kind = HA_MEMORY_DEVICE;
-    return 1;
+    const ha_opencl_chunk *chunk;
+    int managed = 0, known = ha_opencl_is_address(device, pointer);
+    if (device->settings.usm) {
+        pthread_mutex_lock(&device->lock);
+        chunk = ha_opencl_chunk_of(device, pointer);
+        known = chunk != NULL;
+        managed = known && chunk->managed;
+        pthread_mutex_unlock(&device->lock);
+    }
+    if (known) *kind = managed ? HA_MEMORY_MANAGED : HA_MEMORY_DEVICE;
+    return known;
 }
 
 /* OpenCL does not say what others have taken. */
@@ -346,6 +369,13 @@ static const ha_memory_ops ha_opencl_memory_ops = {
     .reaches = ha_opencl_reaches,
     .knows = ha_opencl_knows,
     .capacity = ha_opencl_capacity,
+};
+
+static const ha_memory_ops ha_opencl_managed_ops = {
+    .bytes = sizeof(ha_memory_ops),
+    .version = HA_BACKEND_VERSION,
+    .allocate = ha_opencl_managed_allocate,
+    .release = ha_opencl_release,
 };
 
 #endif

@@ -31,6 +31,7 @@ HA_STATE_ const ha_backend ha_backend_opencl HA_UNUSED = {
     .close = ha_opencl_close,
     .memory = &ha_opencl_memory_ops,
     .queue = &ha_opencl_queue_ops,
+    .managed = &ha_opencl_managed_ops,
     .missing = ha_opencl_missing,
     .best = ha_opencl_best,
     .describe = ha_opencl_describe,

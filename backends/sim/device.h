@@ -21,6 +21,14 @@
 /* Blocks from this size on give their pages back when they are released. */
 #define HA_SIM_LARGE_ ((size_t)4 << 20)
 
+/* Ordinary memory of the process, in one range of addresses. */
+typedef struct ha_sim_range {
+    void *mapping; /* NULL: not made yet; set under ha_sim_shared.lock */
+    size_t mapped;
+    uintptr_t first;
+    ha_arena arena;
+} ha_sim_range;
+
 typedef struct ha_sim_device {
     int number;
     ha_sim_options options; /* complete */
@@ -28,13 +36,8 @@ typedef struct ha_sim_device {
     void *mapping;
     size_t mapped;
     ha_arena arena;
-    struct {
-        void *mapping; /* NULL: not made yet; set under ha_sim_shared.lock */
-        size_t mapped;
-        uintptr_t first;
-        ha_arena arena;
-    } pinned;        /* pinned.h */
-    uint64_t queues; /* made so far; under ha_sim_shared.lock */
+    ha_sim_range pinned, managed; /* pinned.h */
+    uint64_t queues;              /* made so far; under ha_sim_shared.lock */
 } ha_sim_device;
 
 HA_STATE_ struct {
@@ -160,6 +163,12 @@ HA_IN_ ha_status ha_sim_open(int number, void **device, void **memory) {
     return status;
 }
 
+HA_IN_ void ha_sim_range_end(ha_sim_range *range) {
+    if (range->mapping == NULL) return;
+    munmap(range->mapping, range->mapped);
+    ha_arena_destroy(&range->arena);
+}
+
 HA_IN_ void ha_sim_close(void *handle) {
     ha_sim_device *device = (ha_sim_device *)handle;
     pthread_mutex_lock(&ha_sim_shared.lock);
@@ -168,10 +177,8 @@ HA_IN_ void ha_sim_close(void *handle) {
     pthread_mutex_unlock(&ha_sim_shared.lock);
     munmap(device->mapping, device->mapped);
     ha_arena_destroy(&device->arena);
-    if (device->pinned.mapping != NULL) {
-        munmap(device->pinned.mapping, device->pinned.mapped);
-        ha_arena_destroy(&device->pinned.arena);
-    }
+    ha_sim_range_end(&device->pinned);
+    ha_sim_range_end(&device->managed);
     HARRAY_FREE(device);
 }
 

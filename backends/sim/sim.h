@@ -32,6 +32,7 @@ HA_STATE_ const ha_backend ha_backend_sim HA_UNUSED = {
     .memory = &ha_sim_memory_ops,
     .queue = &ha_sim_queue_ops,
     .pinned = &ha_sim_pinned_ops,
+    .managed = &ha_sim_managed_ops,
     .zero_copy = ha_sim_zero_copy,
     .strict = ha_sim_strict,
 };

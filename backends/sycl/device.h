@@ -1,5 +1,5 @@
-/* SYCL devices and their memory, USM of the kind "device" in the context that dpctl's own queues use, so that dpctl
- * takes it as memory of its own. */
+/* SYCL devices and their memory, USM in the context that dpctl's own queues use, so that dpctl takes it as memory of its
+ * own: of the kind "device"; its pinned memory is of the kind "host", managed memory of the kind "shared". */
 #ifndef HARRAY_BACKENDS_SYCL_DEVICE_H
 #define HARRAY_BACKENDS_SYCL_DEVICE_H
 
@@ -20,13 +20,34 @@ HA_IN_ ha_status ha_sycl_fail(const ha_sycl_device *device, const char *function
     return HA_ERR_BACKEND;
 }
 
-HA_IN_ ha_status ha_sycl_allocate(void *memory, size_t bytes, void **block) {
-    const ha_sycl_device *device = (const ha_sycl_device *)memory;
+/* By one of the library's functions, which needs an aspect of the device. */
+HA_IN_ ha_status ha_sycl_take(const ha_sycl_device *device, int aspect,
+                              void *(*get)(size_t alignment, size_t bytes, void *queue),
+                              size_t bytes, void **block) {
+    if (!ha_sycl.Device_HasAspect(device->device, aspect)) {
+        ha_backend_report(0, "sycl: the device has no such memory");
+        return HA_ERR_UNSUPPORTED;
+    }
     if (bytes > device->total) return HA_ERR_MEMORY;
-    void *made = ha_sycl.aligned_alloc_device(64, bytes, device->queue);
+    void *made = get(64, bytes, device->queue);
     if (made == NULL) return HA_ERR_MEMORY;
     *block = made;
     return HA_OK;
+}
+
+HA_IN_ ha_status ha_sycl_allocate(void *memory, size_t bytes, void **block) {
+    return ha_sycl_take((const ha_sycl_device *)memory, HA_SYCL_USM_DEVICE_ALLOCATIONS,
+                        ha_sycl.aligned_alloc_device, bytes, block);
+}
+
+HA_IN_ ha_status ha_sycl_pinned_allocate(void *memory, size_t bytes, void **block) {
+    return ha_sycl_take((const ha_sycl_device *)memory, HA_SYCL_USM_HOST_ALLOCATIONS,
+                        ha_sycl.aligned_alloc_host, bytes, block);
+}
+
+HA_IN_ ha_status ha_sycl_managed_allocate(void *memory, size_t bytes, void **block) {
+    return ha_sycl_take((const ha_sycl_device *)memory, HA_SYCL_USM_SHARED_ALLOCATIONS,
+                        ha_sycl.aligned_alloc_shared, bytes, block);
 }
 
 HA_IN_ void ha_sycl_release(void *memory, void *block, size_t bytes) {
@@ -64,6 +85,20 @@ static const ha_memory_ops ha_sycl_memory_ops = {
     .reaches = ha_sycl_reaches,
     .knows = ha_sycl_knows,
     .capacity = ha_sycl_capacity,
+};
+
+static const ha_memory_ops ha_sycl_pinned_ops = {
+    .bytes = sizeof(ha_memory_ops),
+    .version = HA_BACKEND_VERSION,
+    .allocate = ha_sycl_pinned_allocate,
+    .release = ha_sycl_release,
+};
+
+static const ha_memory_ops ha_sycl_managed_ops = {
+    .bytes = sizeof(ha_memory_ops),
+    .version = HA_BACKEND_VERSION,
+    .allocate = ha_sycl_managed_allocate,
+    .release = ha_sycl_release,
 };
 
 /* ---- opening and closing ---------------------------------------------------------------------- */

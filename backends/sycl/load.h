@@ -11,7 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HA_SYCL_ALL_DEVICES = 31 << 16 | 63, HA_SYCL_USM_DEVICE_ALLOCATIONS = 12 };
+enum { HA_SYCL_ALL_DEVICES = 31 << 16 | 63 };
+enum { /* aspects of a device: what it allocates */
+       HA_SYCL_USM_DEVICE_ALLOCATIONS = 12,
+       HA_SYCL_USM_HOST_ALLOCATIONS = 13,
+       HA_SYCL_USM_SHARED_ALLOCATIONS = 14
+};
 enum { HA_SYCL_IN_ORDER = 2, HA_SYCL_COMPLETE = 3, HA_SYCL_PATH_BYTES = 1001 };
 enum { HA_SYCL_KIND_UNKNOWN, HA_SYCL_KIND_DEVICE, HA_SYCL_KIND_SHARED, HA_SYCL_KIND_HOST };
 
@@ -42,6 +47,8 @@ enum { HA_SYCL_KIND_UNKNOWN, HA_SYCL_KIND_DEVICE, HA_SYCL_KIND_SHARED, HA_SYCL_K
     X(int, Event_GetCommandExecutionStatus, (void *event))                                         \
     X(void, Event_Delete, (void *event))                                                           \
     X(void *, aligned_alloc_device, (size_t alignment, size_t bytes, void *queue))                 \
+    X(void *, aligned_alloc_host, (size_t alignment, size_t bytes, void *queue))                   \
+    X(void *, aligned_alloc_shared, (size_t alignment, size_t bytes, void *queue))                 \
     X(void, free_with_queue, (void *block, void *queue))                                           \
     X(int, USM_GetPointerType, (const void *pointer, void *context))
 

@@ -26,6 +26,8 @@ HA_STATE_ const ha_backend ha_backend_sycl HA_UNUSED = {
     .close = ha_sycl_close,
     .memory = &ha_sycl_memory_ops,
     .queue = &ha_sycl_queue_ops,
+    .pinned = &ha_sycl_pinned_ops,
+    .managed = &ha_sycl_managed_ops,
     .missing = ha_sycl_missing,
     .describe = ha_sycl_describe,
 };

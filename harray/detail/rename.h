@@ -225,6 +225,7 @@
 #define ha_map_ HA_RENAME_(ha_map_)
 #define ha_mark HA_RENAME_(ha_mark)
 #define ha_memory_allocate HA_RENAME_(ha_memory_allocate)
+#define ha_memory_allocate_kind HA_RENAME_(ha_memory_allocate_kind)
 #define ha_memory_budget HA_RENAME_(ha_memory_budget)
 #define ha_memory_holders HA_RENAME_(ha_memory_holders)
 #define ha_memory_kind_name HA_RENAME_(ha_memory_kind_name)

@@ -2,9 +2,9 @@
 import os as _os
 
 from . import _harray
-from ._harray import (KEEP, Access, Array, Context, DeviceError, __version__, adopt, array, best, by_id,
-                      configure_file, context, empty, equal, exports, from_dlpack, full, host, load, make_room, save,
-                      set_budget, set_tier, set_watermark, trim, wrap, zeros)
+from ._harray import (KEEP, Access, Array, Context, DeviceError, Memory, __version__, adopt, array, best, by_id,
+                      configure_file, context, empty, equal, exports, from_dlpack, full, host, load, make_room,
+                      pointer_kind, save, set_budget, set_tier, set_watermark, trim, wrap, zeros)
 from ._controller import ArrayInfo, Candidate, Controller, set_controller
 from ._kernels import Kernel, kernel
 from ._scopes import devices, no_transfers, on, open_all, report, trace
@@ -23,8 +23,8 @@ def get_library():
     return _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), "lib", "libharray.so")
 
 
-__all__ = ["KEEP", "Access", "Array", "ArrayInfo", "Candidate", "Context", "Controller", "DeviceError", "Kernel", "adopt",
-           "array", "best", "by_id", "configure_file", "context", "devices", "empty", "equal", "exports",
+__all__ = ["KEEP", "Access", "Array", "ArrayInfo", "Candidate", "Context", "Controller", "DeviceError", "Kernel", "Memory",
+           "adopt", "array", "best", "by_id", "configure_file", "context", "devices", "empty", "equal", "exports",
            "from_dlpack", "full", "get_include", "get_library", "host", "kernel", "load", "make_room", "no_transfers", "on",
-           "open_all", "ops", "report", "save", "set_budget", "set_controller", "set_tier", "set_watermark", "trace",
+           "open_all", "ops", "pointer_kind", "report", "save", "set_budget", "set_controller", "set_tier", "set_watermark", "trace",
            "trim", "wrap", "zeros"]

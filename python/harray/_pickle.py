@@ -1,4 +1,4 @@
-"""Pickling: values, shape, type, and name; not where the values were."""
+"""Pickling: of arrays values, shape, type, and name, not where the values were; of a Memory bytes, kind, and context."""
 import pickle
 
 from . import _harray
@@ -27,3 +27,15 @@ def restore(data, shape, dtype, name):
         array = array.astype(dtype)
     array.name = name
     return array
+
+
+def reduce_memory(memory):
+    """Its bytes, kind, and the name of its context."""
+    return restore_memory, (bytes(memory.copy_to_host()), memory.kind, memory.context.name)
+
+
+def restore_memory(data, kind, context):
+    """A new Memory of what reduce_memory gave."""
+    memory = _harray.Memory(len(data), kind, context)
+    memory.copy_from_host(data)
+    return memory

@@ -168,6 +168,7 @@ static PyGetSetDef members[] = {
     {"stream", get_stream, NULL, "The context's stream as a number.", NULL},
     {"__array_interface__", access_interface, NULL, NULL, NULL},
     {"__cuda_array_interface__", access_cuda_interface, NULL, NULL, NULL},
+    {"__sycl_usm_array_interface__", access_sycl_interface, NULL, "Its record, for dpctl.", NULL},
     {0}};
 static PyType_Slot slots[] = {{Py_tp_doc, "An array that is open at a context."},
                               {Py_tp_dealloc, dealloc},

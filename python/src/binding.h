@@ -199,6 +199,7 @@ void release_buffer(PyObject *self, Py_buffer *view);
 
 PyObject *access_interface(PyObject *self, void *unused);
 PyObject *access_cuda_interface(PyObject *self, void *unused);
+PyObject *access_sycl_interface(PyObject *self, void *unused);
 
 /* ---- dlpack.c and from_dlpack.c -------------------------------------------------------------- */
 
@@ -220,6 +221,9 @@ PyObject *copy_buffer(PyObject *object);
 PyObject *keep_until_gone(darray x, PyObject *object, Py_buffer *view);
 PyObject *take_interface(PyObject *dictionary, PyObject *owner);
 PyObject *take_cuda_interface(PyObject *dictionary, PyObject *owner, PyObject *context);
+PyObject *take_sycl_interface(PyObject *dictionary, PyObject *owner);
+/* Of a record of SYCL's: where its bytes are, which have to be without gaps. 0, or -1. */
+int bytes_of_record(PyObject *dictionary, void **data, size_t *bytes);
 
 /* ---- shapes.c -------------------------------------------------------------------------------- */
 
@@ -266,6 +270,14 @@ PyObject *trim_memory(PyObject *module, PyObject *args);
 PyObject *context_memory(PyObject *self, void *unused);
 PyObject *context_pressure(PyObject *self, void *unused);
 PyObject *configure_file(PyObject *module, PyObject *args, PyObject *keywords);
+
+/* ---- raw.c ----------------------------------------------------------------------------------- */
+
+int raw_begin(PyObject *module);
+int is_raw(PyObject *object); /* a Memory */
+/* An array on it, of bytes, unless dtype or shape (which may be NULL) say something else. */
+PyObject *wrap_raw(PyObject *memory, PyObject *dtype, PyObject *shape);
+PyObject *pointer_kind(PyObject *module, PyObject *args, PyObject *keywords);
 
 /* ---- controller.c ---------------------------------------------------------------------------- */
 

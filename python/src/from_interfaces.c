@@ -1,5 +1,5 @@
 /* The array interfaces, taking: dictionaries of other packages, each entry looked at. */
-#include "binding.h"
+#include "raw.h"
 
 #include <string.h>
 
@@ -126,4 +126,77 @@ PyObject *take_cuda_interface(PyObject *dictionary, PyObject *owner, PyObject *w
     if (stream_from(dictionary, &in) || device_of(in.data, where, &context)) return NULL;
     UNLOCKED(x = darray_from_cuda_array_interface(&in, context));
     return keep_until_gone(x, owner, NULL);
+}
+
+/* ---- SYCL ------------------------------------------------------------------------------------- */
+
+/* Of an element; 0: no such type is known. */
+static size_t bytes_of_type(const char *typestr) {
+    PyObject *text = PyUnicode_FromString(typestr);
+    ha_dtype type;
+    const int status = text ? dtype_from(text, &type) : -1;
+    Py_XDECREF(text);
+    if (status) PyErr_Clear();
+    return status ? 0 : dtype_size(type);
+}
+
+/* Strides are in elements. The flag beside the address says True both of what may be written to, by dpctl, and of
+ * what may not, by the text that describes it: it says nothing. */
+static int sycl_from(PyObject *dictionary, ha_sycl_usm_array_interface *in) {
+    ha_array_interface plain = {0};
+    PyObject *offset;
+    if (common_from(dictionary, &plain)) return -1;
+    *in = (ha_sycl_usm_array_interface){.version = plain.version,
+                                        .rank = plain.rank,
+                                        .has_strides = plain.has_strides,
+                                        .data = plain.data};
+    memcpy(in->typestr, plain.typestr, sizeof in->typestr);
+    memcpy(in->shape, plain.shape, sizeof in->shape);
+    memcpy(in->strides, plain.strides, sizeof in->strides);
+    if (in->version != HA_SYCL_USM_ARRAY_INTERFACE_VERSION) return refuse("version", "it is not 1");
+    if (!bytes_of_type(in->typestr)) return refuse("typestr", "there is no such type here");
+    for (int d = 0; d < in->rank; d++)
+        if (in->shape[d] < 0) return refuse("shape", "it has a negative number");
+    offset = entry(dictionary, "offset");
+    in->offset = offset && offset != Py_None ? number_of(offset, "offset") : 0;
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static int64_t elements_of(const ha_sycl_usm_array_interface *in) {
+    int64_t n = 1;
+    for (int d = 0; d < in->rank; d++)
+        if (__builtin_mul_overflow(n, in->shape[d], &n))
+            return refuse("shape", "it has more elements than there can be");
+    return n;
+}
+
+PyObject *take_sycl_interface(PyObject *dictionary, PyObject *owner) {
+    ha_sycl_usm_array_interface in;
+    sycl_owner found;
+    darray x = {.array = NULL};
+    if (sycl_from(dictionary, &in) || sycl_owner_of(in.data, entry(dictionary, "syclobj"), &found))
+        return NULL;
+    ha_context *place = found.kind == RAW_HOST ? ha_host() : found.context;
+    UNLOCKED(x = darray_from_sycl_usm_array_interface(&in, place));
+    return keep_until_gone(x, owner, NULL);
+}
+
+static int has_gaps(const ha_sycl_usm_array_interface *in) {
+    int64_t step = 1;
+    for (int d = in->rank - 1; in->has_strides && d >= 0; step *= in->shape[d--])
+        if (in->shape[d] > 1 && in->strides[d] != step) return 1;
+    return 0;
+}
+
+int bytes_of_record(PyObject *dictionary, void **data, size_t *bytes) {
+    ha_sycl_usm_array_interface in;
+    if (sycl_from(dictionary, &in)) return -1;
+    const size_t size = bytes_of_type(in.typestr);
+    const int64_t n = elements_of(&in);
+    if (n < 0) return -1;
+    if (!n || has_gaps(&in)) return refuse("shape", "no bytes, or with gaps between them");
+    if (__builtin_mul_overflow((size_t)n, size, bytes))
+        return refuse("shape", "it has more bytes than there can be");
+    *data = (char *)in.data + in.offset * (int64_t)size;
+    return 0;
 }

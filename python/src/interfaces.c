@@ -1,6 +1,6 @@
 /* The array interfaces of an access: dictionaries, which say nothing of who keeps the memory. What they point to is
  * good until the access is closed. */
-#include "binding.h"
+#include "raw.h"
 
 #include <string.h>
 
@@ -59,4 +59,15 @@ PyObject *access_cuda_interface(PyObject *self, void *unused) {
     void *stream = ha_context_stream(h->context);
     return with(dictionary(h, HA_CUDA_ARRAY_INTERFACE_VERSION), "stream",
                 stream ? PyLong_FromVoidPtr(stream) : PyLong_FromLong(1));
+}
+
+/* Strides in elements. */
+PyObject *access_sycl_interface(PyObject *self, void *unused) {
+    (void)unused;
+    const held *h = exportable(self, "sycl", "__sycl_usm_array_interface__");
+    if (!h) return NULL;
+    PyObject *strides = darray_is_contiguous(h->x, HA_ROW_MAJOR) ? Py_NewRef(Py_None)
+                                                                 : tuple_of(h->x.stride, h->x.rank);
+    return sycl_record(h->context, h->data, h->how == HA_READ, dtype_typestr(h->x.type),
+                       tuple_of(h->x.extent, h->x.rank), strides);
 }

@@ -89,6 +89,7 @@ static int has_memory(PyObject *object) {
     return is_array(object) || PyObject_CheckBuffer(object) ||
            PyObject_HasAttrString(object, "__array_interface__") ||
            PyObject_HasAttrString(object, "__cuda_array_interface__") ||
+           PyObject_HasAttrString(object, "__sycl_usm_array_interface__") ||
            PyObject_HasAttrString(object, "__dlpack__");
 }
 

@@ -70,8 +70,12 @@ static PyMethodDef functions[] = {
     {"array", METHOD(make_array), METH_VARARGS | METH_KEYWORDS,
      "array(obj, dtype=None, *, copy=True, name=None, ctx=None): of lists, or of what has memory."},
     {"wrap", METHOD(wrap), METH_VARARGS | METH_KEYWORDS,
-     "wrap(obj, *, ctx=None, name=None): the memory of another package as an array, without a "
-     "copy."},
+     "wrap(obj, *, ctx=None, name=None, dtype=None, shape=None): the memory of another package "
+     "as an array, without a copy. Type and shape are for a Memory."},
+    {"pointer_kind", METHOD(pointer_kind), METH_VARARGS | METH_KEYWORDS,
+     "pointer_kind(address, context=None): \"device\", \"shared\", \"host\", or \"unknown\", also "
+     "if "
+     "it is of another context."},
     {"from_dlpack", METHOD(from_dlpack), METH_VARARGS | METH_KEYWORDS,
      "from_dlpack(x, *, device=None, copy=None)"},
     {"load", METHOD(load_npy), METH_VARARGS | METH_KEYWORDS,
@@ -111,7 +115,7 @@ static PyMethodDef functions[] = {
 /* Also when the module is made a second time, as by who has taken it out of sys.modules: types stay. */
 static int begin(PyObject *module) {
     return life_begin(module) || errors_begin(module) || context_begin(module) ||
-                   array_begin(module) || access_begin(module) ||
+                   array_begin(module) || access_begin(module) || raw_begin(module) ||
                    PyModule_AddFunctions(module, operation_functions) ||
                    PyModule_AddStringConstant(module, "__version__", ha_version()) ||
                    PyModule_AddIntConstant(module, "KEEP", HA_KEEP)

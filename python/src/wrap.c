@@ -133,24 +133,42 @@ static PyObject *wrap_interfaces(PyObject *object, PyObject *context) {
     else if (!PyErr_Occurred())
         PyErr_Format(PyExc_TypeError,
                      "an object of %R has no memory to wrap: no buffer, __array_interface__, "
-                     "__cuda_array_interface__ or __dlpack__",
+                     "__cuda_array_interface__, __sycl_usm_array_interface__ or __dlpack__",
                      (PyObject *)Py_TYPE(object));
     Py_XDECREF(found);
     return array;
 }
 
+/* What is SYCL's is, if the host reaches it, a buffer as well: that is what remains where its context is none of ours. */
+static PyObject *wrap_sycl(PyObject *object) {
+    PyObject *record = attribute(object, "__sycl_usm_array_interface__");
+    PyObject *array = record ? take_sycl_interface(record, object) : NULL;
+    Py_XDECREF(record);
+    if (!array && PyObject_CheckBuffer(object)) PyErr_Clear();
+    return array;
+}
+
+/* In this order. */
 PyObject *wrap_object(PyObject *object, PyObject *context) {
     if (is_array(object)) return array_view(ARRAY(object));
+    if (is_raw(object)) return wrap_raw(object, NULL, NULL);
+    PyObject *array = wrap_sycl(object);
+    if (array || PyErr_Occurred()) return array;
     return PyObject_CheckBuffer(object) ? wrap_buffer(object) : wrap_interfaces(object, context);
 }
 
 PyObject *wrap(PyObject *module, PyObject *args, PyObject *keywords) {
     (void)module;
-    static char *names[] = {"obj", "ctx", "name", NULL};
-    PyObject *object, *context = NULL, *name = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OO", names, &object, &context, &name))
+    static char *names[] = {"obj", "ctx", "name", "dtype", "shape", NULL};
+    PyObject *object, *context = NULL, *name = NULL, *dtype = NULL, *shape = NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OOOO", names, &object, &context, &name,
+                                     &dtype, &shape))
         return NULL;
-    PyObject *array = wrap_object(object, context);
+    if (((dtype && dtype != Py_None) || (shape && shape != Py_None)) && !is_raw(object))
+        return PyErr_Format(PyExc_TypeError, "wrap: dtype and shape are for a Memory; %R has them",
+                            (PyObject *)Py_TYPE(object));
+    PyObject *array = is_raw(object) ? wrap_raw(object, dtype, shape)
+                                     : wrap_object(object, context);
     if (array && name && PyObject_SetAttrString(array, "name", name)) Py_CLEAR(array);
     return array;
 }

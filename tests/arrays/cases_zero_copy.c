@@ -107,6 +107,74 @@ TEST(pointers) {
     drop(x);
 }
 
+/* ---- memory of a kind ------------------------------------------------------------------------ */
+
+/* HA_MEMORY_UNKNOWN: there is none. */
+static ha_memory_kind kind_there(const ha_context *context, ha_memory_kind kind) {
+    const int is_pinning = is_sim(context) || is_cuda(context);
+    if (context == H) return HA_MEMORY_HOST;
+    if (kind == HA_MEMORY_PINNED) return is_pinning ? kind : HA_MEMORY_UNKNOWN;
+    if (kind == HA_MEMORY_MANAGED && is_sim(context) && !shares_memory(context))
+        return HA_MEMORY_UNKNOWN;
+    return kind == HA_MEMORY_MANAGED && is_pinning ? kind : HA_MEMORY_UNKNOWN;
+}
+
+static void allocate_kind(ha_context *context, ha_memory_kind kind) {
+    ha_context *owner = NULL;
+    const ha_memory_kind there = kind_there(context, kind);
+    void *block = ha_memory_allocate_kind(context, 1000, kind);
+    if (there == HA_MEMORY_UNKNOWN) {
+        assert_null(block);
+        assert_int_equal(ha_take_error().status, HA_ERR_UNSUPPORTED);
+        return;
+    }
+    assert_non_null(block);
+    assert_int_equal(ha_pointer_kind(block, &owner), there);
+    assert_ptr_equal(owner, context);
+    memset(block, 3, 1000);
+    REFUSED(HA_ERR_ARGUMENT, ha_memory_release(context == H ? M1 : H, block));
+    SUCCEEDS(ha_memory_release(context, block));
+    REFUSED(HA_ERR_ARGUMENT, ha_memory_release(context, block));
+    assert_null(ha_memory_allocate_kind(context, SIZE_MAX, kind));
+    assert_int_equal(ha_take_error().status, HA_ERR_MEMORY);
+}
+
+/* Memory that the host reaches: where a device has such. That of the device alone is what any other is. */
+TEST(memory_of_a_kind) {
+    if (C == H || is_sim(C) || is_cuda(C)) {
+        allocate_kind(C, HA_MEMORY_HOST);
+        allocate_kind(C, HA_MEMORY_PINNED);
+        allocate_kind(C, HA_MEMORY_MANAGED);
+    }
+    void *plain = ha_memory_allocate(C, 1000);
+    void *block = ha_memory_allocate_kind(C, 1000, HA_MEMORY_DEVICE);
+    assert_true(plain && block && plain != block);
+    assert_int_equal(ha_pointer_kind(block, NULL), ha_pointer_kind(plain, NULL));
+    SUCCEEDS(ha_memory_release(C, plain));
+    SUCCEEDS(ha_memory_release(C, block));
+    assert_null(ha_memory_allocate_kind(C, 0, HA_MEMORY_DEVICE));
+    assert_int_equal(ha_take_error().status, HA_OK);
+    for (int wrong = -1; wrong <= HA_MEMORY_UNKNOWN; wrong += HA_MEMORY_UNKNOWN + 1) {
+        assert_null(ha_memory_allocate_kind(C, 1000, (ha_memory_kind)wrong));
+        assert_int_equal(ha_take_error().status, HA_ERR_ARGUMENT);
+    }
+}
+
+/* No context is the host, no pointer is nobody's, and no block is nothing to give back. */
+TEST(memory_of_no_context) {
+    static const ha_memory_kind kinds[] = {HA_MEMORY_HOST, HA_MEMORY_PINNED, HA_MEMORY_DEVICE,
+                                           HA_MEMORY_MANAGED};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        void *block = ha_memory_allocate_kind(NULL, 100, kinds[i]);
+        assert_non_null(block);
+        expect_kind(block, HA_MEMORY_HOST, H);
+        SUCCEEDS(ha_memory_release(NULL, NULL));
+        SUCCEEDS(ha_memory_release(C, NULL));
+        SUCCEEDS(ha_memory_release(NULL, block));
+    }
+    expect_kind(NULL, HA_MEMORY_UNKNOWN, NULL);
+}
+
 /* ---- zero-copy: what every context says ------------------------------------------------------ */
 
 /* The other devices of the row work on memory of their own. */
@@ -433,10 +501,13 @@ static void enter(uint64_t delay) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        CASE(kinds_of_pointers), CASE(pageable_by_first_touch),    CASE(pinned_blocks_stay_pinned),
-        CASE(pointers),          CASE(contexts_without_zero_copy),
+        CASE(kinds_of_pointers),          CASE(pageable_by_first_touch),
+        CASE(pinned_blocks_stay_pinned),  CASE(pointers),
+        CASE(contexts_without_zero_copy), CASE(memory_of_a_kind),
+        CASE(memory_of_no_context),
     };
     const struct CMUnitTest unified[] = {
+        HELD(memory_of_a_kind),
         HELD(zero_copy_moves_nothing),
         HELD(elements_are_set_in_place),
         HELD(first_used_by_a_device),

@@ -1,4 +1,4 @@
-/* A library with the functions of dpctl's C interface that backends/sycl uses, for machines without SYCL: two devices on the
+/* A library with the functions of dpctl's C interface that backends/sycl and the Python package use, for machines without SYCL: two devices on the
  * host's memory, and one without memory of its own, which is not to be listed. */
 #define _POSIX_C_SOURCE 200809L /* strdup */
 #include <pthread.h>
@@ -28,7 +28,7 @@ typedef struct work {
 
 /* Everything that is given out is one of these, so that what is given to the wrong function is seen. */
 typedef struct object {
-    char kind; /* 'v'ector, 'd'evice, 'c'ontext, 'q'ueue, 'e'vent */
+    char kind; /* 'v'ector, 'd'evice, 'c'ontext, 'q'ueue, 'e'vent, 's'elector */
     int device, properties;
     work *work;  /* of queues and events */
     long number; /* of an event: when so many have been done */
@@ -38,7 +38,7 @@ typedef struct block {
     struct block *next;
     unsigned char *first;
     size_t bytes;
-    int device;
+    int device, kind; /* kind: 1 device, 2 shared, 3 host */
 } block;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static block *blocks;
@@ -124,14 +124,25 @@ FAKE void *DPCTLDeviceVector_GetAt(void *v, size_t i) {
 }
 FAKE void DPCTLDeviceVector_Delete(void *v) { delete ('v', v); }
 FAKE bool DPCTLDevice_HasAspect(void *d, int aspect) {
-    return as('d', d)->device != WITHOUT_MEMORY && aspect == 12;
+    return as('d', d)->device != WITHOUT_MEMORY && aspect >= 12 && aspect <= 14;
 }
 FAKE uint64_t DPCTLDevice_GetGlobalMemSize(void *d) { return as('d', d) ? CAPACITY : 0; }
 FAKE const char *DPCTLDevice_GetName(void *d) { return as('d', d) ? strdup("a fake") : NULL; }
 FAKE void DPCTLDevice_Delete(void *d) { delete ('d', d); }
 FAKE void DPCTLCString_Delete(const char *text) { free((void *)(uintptr_t)text); }
 FAKE bool DPCTLContext_AreEq(void *a, void *b) { return as('c', a)->device == as('c', b)->device; }
+FAKE void *DPCTLContext_Copy(void *c) { return make('c', as('c', c)->device, 0); }
 FAKE void DPCTLContext_Delete(void *c) { delete ('c', c); }
+FAKE bool DPCTLDevice_AreEq(void *a, void *b) { return as('d', a)->device == as('d', b)->device; }
+
+/* "fake:2": the third one. */
+FAKE void *DPCTLFilterSelector_Create(const char *filter) {
+    const int is_one = !strncmp(filter, "fake:", 5) && filter[5] >= '0' &&
+                       filter[5] < '0' + DEVICES && !filter[6];
+    return is_one ? make('s', filter[5] - '0', 0) : NULL;
+}
+FAKE void *DPCTLDevice_CreateFromSelector(void *s) { return make('d', as('s', s)->device, 0); }
+FAKE void DPCTLDeviceSelector_Delete(void *s) { delete ('s', s); }
 
 /* ---- queues and events ------------------------------------------------------------------------------ */
 
@@ -157,6 +168,7 @@ FAKE void DPCTLQueue_Delete(void *q) {
     delete ('q', q);
 }
 FAKE void *DPCTLQueue_GetContext(void *q) { return make('c', as('q', q)->device, 0); }
+FAKE void *DPCTLQueue_GetDevice(void *q) { return make('d', as('q', q)->device, 0); }
 FAKE bool DPCTLQueue_IsInOrder(void *q) { return as('q', q)->properties & IN_ORDER; }
 FAKE void DPCTLQueue_Wait(void *q) {
     work *w = as('q', q)->work;
@@ -208,14 +220,14 @@ FAKE void DPCTLEvent_Delete(void *e) {
 
 /* ---- memory ----------------------------------------------------------------------------------------- */
 
-FAKE void *DPCTLaligned_alloc_device(size_t alignment, size_t bytes, void *q) {
+static void *allocate(size_t alignment, size_t bytes, void *q, int kind) {
     const int device = as('q', q)->device;
     pthread_mutex_lock(&lock);
     block *b = bytes <= CAPACITY - used[device] ? malloc(sizeof *b) : NULL;
     void *first = b ? aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment)
                     : NULL;
     if (first) {
-        *b = (block){blocks, first, bytes, device};
+        *b = (block){blocks, first, bytes, device, kind};
         blocks = b;
         used[device] += bytes;
     } else {
@@ -223,6 +235,16 @@ FAKE void *DPCTLaligned_alloc_device(size_t alignment, size_t bytes, void *q) {
     }
     pthread_mutex_unlock(&lock);
     return first;
+}
+
+FAKE void *DPCTLaligned_alloc_device(size_t alignment, size_t bytes, void *q) {
+    return allocate(alignment, bytes, q, 1);
+}
+FAKE void *DPCTLaligned_alloc_shared(size_t alignment, size_t bytes, void *q) {
+    return allocate(alignment, bytes, q, 2);
+}
+FAKE void *DPCTLaligned_alloc_host(size_t alignment, size_t bytes, void *q) {
+    return allocate(alignment, bytes, q, 3);
 }
 
 FAKE void DPCTLfree_with_queue(void *first, void *q) {
@@ -244,6 +266,10 @@ FAKE int DPCTLUSM_GetPointerType(const void *pointer, void *c) {
     pthread_mutex_lock(&lock);
     const block *b = blocks;
     while (b && (b->device != device || at - (uintptr_t)b->first >= b->bytes)) b = b->next;
+    const int kind = b ? b->kind : 0;
     pthread_mutex_unlock(&lock);
-    return b ? 1 : 0;
+    return kind;
+}
+FAKE void *DPCTLUSM_GetPointerDevice(const void *pointer, void *c) {
+    return DPCTLUSM_GetPointerType(pointer, c) ? make('d', as('c', c)->device, 0) : NULL;
 }

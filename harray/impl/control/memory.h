@@ -72,9 +72,11 @@ HA_IN_ uint64_t ha_memory_trim_one(ha_memory *m, uint64_t keep) {
 uint64_t ha_memory_trim(ha_context *c, uint64_t keep) {
     HA_TELLS_EVENTS_;
     if (ha_enter("ha_memory_trim")) return 0;
-    ha_memory *pinned = ha_resolve(c)->home->pinned;
+    const ha_memory *home = ha_resolve(c)->home;
     uint64_t bytes = ha_memory_trim_one(ha_resolve(c)->memory, keep);
-    return pinned ? bytes + ha_memory_trim_one(pinned, keep) : bytes;
+    if (home->pinned) bytes += ha_memory_trim_one(home->pinned, keep);
+    if (home->managed) bytes += ha_memory_trim_one(home->managed, keep);
+    return bytes;
 }
 
 HA_IN_ void ha_memory_limit(ha_memory *m, uint64_t most) {
@@ -89,9 +91,10 @@ ha_status ha_memory_set_cache(ha_context *c, uint64_t most) {
     HA_TELLS_EVENTS_;
     ha_status s = ha_enter("ha_memory_set_cache");
     if (s) return s;
-    ha_memory *pinned = ha_resolve(c)->home->pinned;
+    const ha_memory *home = ha_resolve(c)->home;
     ha_memory_limit(ha_resolve(c)->memory, most);
-    if (pinned) ha_memory_limit(pinned, most);
+    if (home->pinned) ha_memory_limit(home->pinned, most);
+    if (home->managed) ha_memory_limit(home->managed, most);
     return HA_OK;
 }
 
@@ -149,6 +152,36 @@ void *ha_memory_allocate(ha_context *c, size_t bytes) {
     const ha_status s = ha_loose_allocate(c, bytes, &data);
     if (s) ha_fail(s, "ha_memory_allocate", "%s: no memory for %zu bytes", c->name, bytes);
     return data;
+}
+
+/* HA_ERR_UNSUPPORTED: the device has no such memory. */
+HA_IN_ ha_status ha_loose_get_kind(ha_context *c, size_t bytes, ha_memory_kind kind, ha_block **b) {
+    ha_memory *m = NULL;
+    if (kind == HA_MEMORY_DEVICE || ha_is_host(c)) return ha_loose_get(c, bytes, b);
+    if (kind == HA_MEMORY_PINNED) m = c->home->pinned;
+    if (kind == HA_MEMORY_MANAGED) m = c->home->managed;
+    if (m && bytes <= PTRDIFF_MAX) return ha_block_get(m, bytes, b);
+    if (m) return HA_ERR_MEMORY;
+    if (kind == HA_MEMORY_MANAGED && ha_context_is_zero_copy(c)) return ha_loose_get(c, bytes, b);
+    return HA_ERR_UNSUPPORTED;
+}
+
+void *ha_memory_allocate_kind(ha_context *c, size_t bytes, ha_memory_kind kind) {
+    static const char operation[] = "ha_memory_allocate_kind";
+    ha_block *b = NULL;
+    if (ha_enter(operation) || !bytes) return NULL;
+    c = ha_resolve(c);
+    ha_status s = HA_ERR_ARGUMENT;
+    if ((unsigned)kind < HA_MEMORY_UNKNOWN) s = ha_loose_get_kind(c, bytes, kind, &b);
+    if (!s) return ha_loose_add(b), b->data;
+    const char *name = ha_memory_kind_name(kind);
+    if (s == HA_ERR_ARGUMENT)
+        ha_fail(s, operation, "%s: %s is no kind of memory to ask for", c->name, name);
+    else if (s == HA_ERR_UNSUPPORTED)
+        ha_fail(s, operation, "%s has no memory of the kind %s", c->name, name);
+    else
+        ha_fail(s, operation, "%s: no %s memory for %zu bytes", c->name, name, bytes);
+    return NULL;
 }
 
 ha_status ha_memory_release(ha_context *c, void *block) {

@@ -71,9 +71,11 @@ typedef struct ha_memory {
     int arrivals_failed;    /* such queues, so far; atomic */
     int64_t arrivals_error; /* the code of why; atomic */
     int dead; /* every queue of its device has failed: what is there cannot be had any more */
-    struct ha_memory *pinned; /* host memory that belongs to this device; NULL: none. Never an
+    struct ha_memory *pinned;  /* host memory that belongs to this device; NULL: none. Never an
                                  incarnation's memory: blocks of host incarnations come from it */
-    ha_allocator allocator;   /* of the user: takes the table's place; no functions: none */
+    struct ha_memory *managed; /* memory of this device's that the host reaches, too; NULL: none. No
+                                 array's: for ha_memory_allocate_kind */
+    ha_allocator allocator;    /* of the user: takes the table's place; no functions: none */
     ha_pool pool;
     pthread_mutex_t lock; /* guards those below */
     /* transfer/device_staging.h; NULL: never needed. Under the lock of transfer/chunks.h */

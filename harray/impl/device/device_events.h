@@ -9,15 +9,18 @@ typedef struct ha_memory_text {
     char text[48];
 } ha_memory_text;
 
-/* "host", "sim:0", "sim:0 pinned" */
+/* "host", "sim:0", "sim:0 pinned", "sim:0 managed" */
 HA_IN_ ha_memory_text ha_memory_label(const ha_memory *m) {
     ha_memory_text l = {"host"};
     const ha_memory *device = m->primary ? m : NULL;
     if (!m->primary) device = __atomic_load_n(&ha_registry.memories, __ATOMIC_ACQUIRE);
-    while (device && device != m && device->pinned != m) device = device->next;
+    while (device && device != m && device->pinned != m && device->managed != m)
+        device = device->next;
     if (device)
         snprintf(l.text, sizeof l.text, "%.38s%s", device->primary->name,
-                 device == m ? "" : " pinned");
+                 device == m           ? ""
+                 : device->pinned == m ? " pinned"
+                                       : " managed");
     return l;
 }
 

@@ -26,6 +26,11 @@ void *ha_context_stream(const ha_context *c) {
 #define HA_REACHES_(table, type, slot)                                                             \
     ((table)->bytes >= offsetof(type, slot) + sizeof((table)->slot))
 
+HA_IN_ int ha_can_allocate(const ha_memory_ops *m) {
+    return m->version == HA_BACKEND_VERSION && HA_REACHES_(m, ha_memory_ops, release) &&
+           m->allocate && m->release;
+}
+
 HA_IN_ const char *ha_backend_lacks(const ha_backend *b) {
     const ha_memory_ops *m;
     const ha_queue_ops *q;
@@ -45,11 +50,10 @@ HA_IN_ const char *ha_backend_lacks(const ha_backend *b) {
     if (!q->create || !q->destroy || !q->copy || !q->call || !q->record || !q->await ||
         !q->finish || !q->done || !q->drain)
         return "a required slot of the queue table is missing";
-    if (!HA_HAS_(b, ha_backend, pinned)) return NULL;
-    m = b->pinned;
-    if (m->version != HA_BACKEND_VERSION || !HA_REACHES_(m, ha_memory_ops, release) ||
-        !m->allocate || !m->release)
+    if (HA_HAS_(b, ha_backend, pinned) && !ha_can_allocate(b->pinned))
         return "the table of pinned memory lacks allocate or release, or is of no known version";
+    if (HA_HAS_(b, ha_backend, managed) && !ha_can_allocate(b->managed))
+        return "the table of managed memory lacks allocate or release, or is of no known version";
     return NULL;
 }
 
@@ -197,24 +201,41 @@ HA_IN_ ha_context *ha_device_start(const ha_backend *b, int number, ha_memory *m
     return c;
 }
 
+HA_IN_ void ha_memories_free(ha_memory *m) {
+    if (!m) return;
+    HARRAY_FREE(m->managed);
+    HARRAY_FREE(m->pinned);
+    HARRAY_FREE(m);
+}
+
+/* A device's memory, with what belongs to it; NULL: there is no memory for that. */
+HA_IN_ ha_memory *ha_memories_make(const ha_backend *b) {
+    const ha_memory_ops *pinned = HA_HAS_(b, ha_backend, pinned) ? b->pinned : NULL;
+    const ha_memory_ops *managed = HA_HAS_(b, ha_backend, managed) ? b->managed : NULL;
+    ha_memory *m = ha_memory_make(b, NULL);
+    if (m && pinned) m->pinned = ha_memory_make(b, pinned);
+    if (m && managed) m->managed = ha_memory_make(b, managed);
+    if (m && !pinned == !m->pinned && !managed == !m->managed) return m;
+    ha_memories_free(m);
+    return NULL;
+}
+
 /* Opens a device with all that belongs to it. */
 HA_IN_ ha_context *ha_device_open(const ha_backend *b, int number, ha_failure *failure)
     HA_REQUIRES_(ha_registry.lock) {
-    const ha_memory_ops *host = HA_HAS_(b, ha_backend, pinned) ? b->pinned : NULL;
-    ha_memory *m = ha_memory_make(b, NULL), *pinned = host ? ha_memory_make(b, host) : NULL;
+    ha_memory *m = ha_memories_make(b);
     ha_context *c = NULL;
     void *handle = NULL;
     *failure = (ha_failure){HA_ERR_MEMORY, "no memory for a device"};
-    if (m && (pinned || !host)) c = ha_device_start(b, number, m, &handle, failure);
-    if (c && pinned) (void)ha_budget_option("pinned", &pinned->pool.budget); /* read just before */
+    if (m) c = ha_device_start(b, number, m, &handle, failure);
     if (!c) {
-        HARRAY_FREE(pinned);
-        HARRAY_FREE(m);
+        ha_memories_free(m);
         return NULL;
     }
+    if (m->pinned) (void)ha_budget_option("pinned", &m->pinned->pool.budget); /* read just before */
     m->primary = c;
-    m->pinned = pinned;
-    ha_memory_list(pinned, handle);
+    ha_memory_list(m->managed, handle);
+    ha_memory_list(m->pinned, handle);
     ha_memory_list(m, handle);
     return c;
 }

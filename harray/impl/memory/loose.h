@@ -1,4 +1,4 @@
-/* Blocks without an array: those of ha_memory_allocate. */
+/* Blocks without an array: those of ha_memory_allocate and ha_memory_allocate_kind. */
 #ifndef HARRAY_IMPL_MEMORY_LOOSE_H
 #define HARRAY_IMPL_MEMORY_LOOSE_H
 
@@ -26,13 +26,15 @@ HA_IN_ void ha_loose_add(ha_block *b) {
     pthread_mutex_unlock(&ha_loose.lock);
 }
 
+HA_IN_ int ha_loose_is_of(const ha_context *c, const ha_block *b) {
+    return b->memory == c->memory || b->memory == c->home->pinned || b->memory == c->home->managed;
+}
+
 /* NULL: there is no such block of the context. */
 HA_IN_ ha_block *ha_loose_take(const ha_context *c, const void *data) {
     ha_block **at = ha_loose_bucket(data), *b;
     pthread_mutex_lock(&ha_loose.lock);
-    while ((b = *at) &&
-           (b->data != data || (b->memory != c->memory && b->memory != c->home->pinned)))
-        at = &b->next;
+    while ((b = *at) && (b->data != data || !ha_loose_is_of(c, b))) at = &b->next;
     if (b) {
         *at = b->next;
         ha_loose.blocks--;
