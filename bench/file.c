@@ -40,6 +40,8 @@ static void make_reference(tier *t) {
     t->mapped = mmap(NULL, t->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     t->memory = aligned_alloc((size_t)2 << 20, t->bytes);
     bench_require(t->mapped != MAP_FAILED && t->memory != NULL, "memory");
+    (void)madvise(t->memory, t->bytes,
+                  MADV_HUGEPAGE); /* as harray's: in small pages a disk gets small pieces */
     memset(t->memory, 1, t->bytes);
 }
 
