@@ -407,6 +407,10 @@ TEST(datasets_that_are_there_and_not) {
     FAILS(HA_ERR_BACKEND, darray_write_hdf5(y, file, "a/u", NULL), "'a/u'",
           "finding the file failed: ");
     FAILS(HA_ERR_BACKEND, darray_read_hdf5(y, H5I_INVALID_HID, NULL, NULL), "finding the file");
+    const hid_t constant = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    FAILS(HA_ERR_BACKEND, darray_write_hdf5(y, constant, "a/u", NULL), "'a/u'", "there.h5", "'y'",
+          "writing failed: ");
+    H5Fclose(constant);
     darray again = darray_load_hdf5(path, "a/u", NULL); /* as it was */
     int same = 0;
     SUCCEEDS(darray_equal(again, x, &same));
@@ -552,6 +556,40 @@ TEST(handlers_may_call) {
     LOAD_FAILS(HA_ERR_NOT_FOUND, darray_load_hdf5(file_named("gone.h5"), "u", NULL), "gone.h5");
     ha_set_error_handler(NULL, NULL);
     assert_int_equal(handled, 2);
+}
+
+/* Also when a transfer has failed: nothing is locked any more. */
+static darray filled_by_handler;
+static void fill_it(const ha_error *error, HA_UNUSED void *user) {
+    handled++;
+    if (strcmp(error->operation, "darray_read_hdf5") == 0)
+        HA_CHECK(darray_fill(filled_by_handler, ha_dvalue_of_double(5), ha_host()));
+}
+
+TEST(handlers_may_open_what_was_to_be_read) {
+    const hid_t file = new_file("handler.h5");
+    expected e = expect(&(block_shape){.type = HA_DTYPE_float, .rank = 2, .extent = {3, 4}}, 1);
+    const hid_t dataset = make_dataset(file, "u", &e, H5P_DEFAULT, 1);
+    darray x = named(HA_DTYPE_float, 2, EXTENT(4, 3), "rain");
+    for (int turned = 0; turned < 2; turned++) {
+        filled_by_handler = turned ? darray_transpose(x) : darray_reshape(x, 2, EXTENT(3, 4));
+        for (int after = 0;; after++) {
+            handled = 0;
+            ha_set_error_handler(fill_it, NULL);
+            hdf5_arm(after);
+            const ha_status s = darray_read_hdf5(filled_by_handler, dataset, NULL, NULL);
+            const int failed = hdf5_has_failed;
+            hdf5_fails_at = -1;
+            ha_set_error_handler(NULL, NULL);
+            (void)ha_take_error();
+            assert_int_equal(handled, s != HA_OK);
+            if (!failed) break;
+        }
+    }
+    SUCCEEDS(darray_free(&x));
+    H5Dclose(dataset);
+    H5Fclose(file);
+    free(e.bytes);
 }
 
 /* ---- whatever fails ---------------------------------------------------------------------------- */
@@ -728,6 +766,7 @@ int main(void) {
         CASE(arrays_in_use),
         CASE(hdf5_prints_nothing),
         CASE(handlers_may_call),
+        CASE(handlers_may_open_what_was_to_be_read),
         CASE(saving_without_memory),
         CASE(loading_without_memory),
         CASE(writing_without_memory),
