@@ -24,9 +24,11 @@ static void give_back(void *block);
 #define EXTENT(...)                                                                                \
     (const int64_t[]) { __VA_ARGS__ }
 
-/* Sizes that no memory has are asked for: this tool would end the program. */
+/* Sizes that no memory has are asked for: these tools would end the program. */
 const char *__asan_default_options(void);
+const char *__tsan_default_options(void);
 const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
+const char *__tsan_default_options(void) { return "allocator_may_return_null=1"; }
 
 /* ---- memory that runs out ---------------------------------------------------------------------- */
 
