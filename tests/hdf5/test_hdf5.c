@@ -690,6 +690,31 @@ static void fail_everywhere(int way, int is_memory) {
             continue;
 }
 
+/* What is read through a buffer leaves values at a device as they are, when HDF5 fails; the host has other bytes. */
+TEST(failed_reading_leaves_values_at_a_device) {
+    const hid_t file = new_file("left.h5");
+    expected e = expect(&(block_shape){.type = HA_DTYPE_double, .rank = 2, .extent = {4, 3}}, 1);
+    const hid_t dataset = make_dataset(file, "u", &e, H5P_DEFAULT, 1);
+    int hit = 1;
+    for (int after = 0; hit; after++) {
+        darray x = darray_filled(HA_DTYPE_double, 2, EXTENT(3, 4), ha_dvalue_of_double(1),
+                                 ha_host());
+        SUCCEEDS(darray_fill(x, ha_dvalue_of_double(3), places[1]));
+        assert_false(ha_array_valid(x.array, ha_host(), 0, HA_END));
+        hdf5_arm(after);
+        const ha_status s = darray_read_hdf5(darray_transpose(x), dataset, NULL, NULL);
+        hit = hdf5_has_failed;
+        hdf5_fails_at = -1;
+        assert_int_equal(ha_take_error().status, s);
+        if (s) HA_READING(v, x, ha_host())
+        for (int i = 0; i < 12; i++) assert_true(((const double *)v.data)[i] == 3);
+        SUCCEEDS(darray_free(&x));
+    }
+    H5Dclose(dataset);
+    H5Fclose(file);
+    free(e.bytes);
+}
+
 TEST(saving_without_memory) { fail_everywhere(SAVE, 1); }
 TEST(loading_without_memory) { fail_everywhere(LOAD, 1); }
 TEST(writing_without_memory) { fail_everywhere(WRITE, 1); }
@@ -777,6 +802,7 @@ int main(void) {
         CASE(loading_without_hdf5),
         CASE(writing_without_hdf5),
         CASE(reading_without_hdf5),
+        CASE(failed_reading_leaves_values_at_a_device),
         CASE(types_without_hdf5),
         CASE(threads_save_and_load),
     };
