@@ -24,9 +24,11 @@ static void give_back(void *block);
 #define EXTENT(...)                                                                                \
     (const int64_t[]) { __VA_ARGS__ }
 
-/* Sizes that no memory has are asked for: this tool would end the program. */
+/* Sizes that no memory has are asked for: these tools would end the program. */
 const char *__asan_default_options(void);
+const char *__tsan_default_options(void);
 const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
+const char *__tsan_default_options(void) { return "allocator_may_return_null=1"; }
 
 /* ---- memory that runs out ---------------------------------------------------------------------- */
 
@@ -407,6 +409,10 @@ TEST(datasets_that_are_there_and_not) {
     FAILS(HA_ERR_BACKEND, darray_write_hdf5(y, file, "a/u", NULL), "'a/u'",
           "finding the file failed: ");
     FAILS(HA_ERR_BACKEND, darray_read_hdf5(y, H5I_INVALID_HID, NULL, NULL), "finding the file");
+    const hid_t constant = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    FAILS(HA_ERR_BACKEND, darray_write_hdf5(y, constant, "a/u", NULL), "'a/u'", "there.h5", "'y'",
+          "writing failed: ");
+    H5Fclose(constant);
     darray again = darray_load_hdf5(path, "a/u", NULL); /* as it was */
     int same = 0;
     SUCCEEDS(darray_equal(again, x, &same));
@@ -554,6 +560,40 @@ TEST(handlers_may_call) {
     assert_int_equal(handled, 2);
 }
 
+/* Also when a transfer has failed: nothing is locked any more. */
+static darray filled_by_handler;
+static void fill_it(const ha_error *error, HA_UNUSED void *user) {
+    handled++;
+    if (strcmp(error->operation, "darray_read_hdf5") == 0)
+        HA_CHECK(darray_fill(filled_by_handler, ha_dvalue_of_double(5), ha_host()));
+}
+
+TEST(handlers_may_open_what_was_to_be_read) {
+    const hid_t file = new_file("handler.h5");
+    expected e = expect(&(block_shape){.type = HA_DTYPE_float, .rank = 2, .extent = {3, 4}}, 1);
+    const hid_t dataset = make_dataset(file, "u", &e, H5P_DEFAULT, 1);
+    darray x = named(HA_DTYPE_float, 2, EXTENT(4, 3), "rain");
+    for (int turned = 0; turned < 2; turned++) {
+        filled_by_handler = turned ? darray_transpose(x) : darray_reshape(x, 2, EXTENT(3, 4));
+        for (int after = 0;; after++) {
+            handled = 0;
+            ha_set_error_handler(fill_it, NULL);
+            hdf5_arm(after);
+            const ha_status s = darray_read_hdf5(filled_by_handler, dataset, NULL, NULL);
+            const int failed = hdf5_has_failed;
+            hdf5_fails_at = -1;
+            ha_set_error_handler(NULL, NULL);
+            (void)ha_take_error();
+            assert_int_equal(handled, s != HA_OK);
+            if (!failed) break;
+        }
+    }
+    SUCCEEDS(darray_free(&x));
+    H5Dclose(dataset);
+    H5Fclose(file);
+    free(e.bytes);
+}
+
 /* ---- whatever fails ---------------------------------------------------------------------------- */
 
 typedef struct whatever {
@@ -650,6 +690,31 @@ static void fail_everywhere(int way, int is_memory) {
             continue;
 }
 
+/* What is read through a buffer leaves values at a device as they are, when HDF5 fails; the host has other bytes. */
+TEST(failed_reading_leaves_values_at_a_device) {
+    const hid_t file = new_file("left.h5");
+    expected e = expect(&(block_shape){.type = HA_DTYPE_double, .rank = 2, .extent = {4, 3}}, 1);
+    const hid_t dataset = make_dataset(file, "u", &e, H5P_DEFAULT, 1);
+    int hit = 1;
+    for (int after = 0; hit; after++) {
+        darray x = darray_filled(HA_DTYPE_double, 2, EXTENT(3, 4), ha_dvalue_of_double(1),
+                                 ha_host());
+        SUCCEEDS(darray_fill(x, ha_dvalue_of_double(3), places[1]));
+        assert_false(ha_array_valid(x.array, ha_host(), 0, HA_END));
+        hdf5_arm(after);
+        const ha_status s = darray_read_hdf5(darray_transpose(x), dataset, NULL, NULL);
+        hit = hdf5_has_failed;
+        hdf5_fails_at = -1;
+        assert_int_equal(ha_take_error().status, s);
+        if (s) HA_READING(v, x, ha_host())
+        for (int i = 0; i < 12; i++) assert_true(((const double *)v.data)[i] == 3);
+        SUCCEEDS(darray_free(&x));
+    }
+    H5Dclose(dataset);
+    H5Fclose(file);
+    free(e.bytes);
+}
+
 TEST(saving_without_memory) { fail_everywhere(SAVE, 1); }
 TEST(loading_without_memory) { fail_everywhere(LOAD, 1); }
 TEST(writing_without_memory) { fail_everywhere(WRITE, 1); }
@@ -728,6 +793,7 @@ int main(void) {
         CASE(arrays_in_use),
         CASE(hdf5_prints_nothing),
         CASE(handlers_may_call),
+        CASE(handlers_may_open_what_was_to_be_read),
         CASE(saving_without_memory),
         CASE(loading_without_memory),
         CASE(writing_without_memory),
@@ -736,6 +802,7 @@ int main(void) {
         CASE(loading_without_hdf5),
         CASE(writing_without_hdf5),
         CASE(reading_without_hdf5),
+        CASE(failed_reading_leaves_values_at_a_device),
         CASE(types_without_hdf5),
         CASE(threads_save_and_load),
     };

@@ -84,17 +84,31 @@ static char *model_at(const sample *s, const int64_t *index) {
     return s->model + (size_t)at * s->element;
 }
 
-/* From the model, by the whole storage; then it is brought to a place, and may be valid there alone. */
-static void storage_becomes_model(const sample *s, ha_context *c) {
+/* All of the storage, on the host: the model, or what nobody may see. */
+static void fill_storage(const sample *s, int with_model) {
     ha_access v;
     memset(&v, 0, sizeof v);
     HA_CHECK(ha_open(&v, s->storage.array, ha_host(), HA_OVERWRITE, 0, HA_END));
-    memcpy(v.data, s->model, s->room * s->element);
+    if (with_model)
+        memcpy(v.data, s->model, s->room * s->element);
+    else
+        memset(v.data, 0x5a, s->room * s->element);
     HA_CHECK(ha_close(&v));
+}
+
+/* From the model; then it is brought to a place, and may be valid there alone, with other bytes on the host. */
+static void storage_becomes_model(const sample *s, ha_context *c) {
+    const int rows = darray_is_contiguous(s->storage, HA_ROW_MAJOR);
+    fill_storage(s, 1);
     HA_CHECK(ha_array_prefetch(s->storage.array, c, 0, HA_END));
-    if (c == ha_host() || draw(2)) return;
-    HA_CHECK(ha_open(&v, s->storage.array, c, HA_WRITE, 0, HA_END));
-    HA_CHECK(ha_close(&v));
+    if (c == ha_host() || draw(3) == 0) return;
+    darray twin = darray_contiguous(s->storage, rows ? HA_ROW_MAJOR : HA_COLUMN_MAJOR, c);
+    HA_CHECK(darray_prefetch(twin, c));
+    fill_storage(s, 0);
+    HA_CHECK(ha_array_prefetch(s->storage.array, c, 0, HA_END));
+    HA_CHECK(darray_copy(s->storage, twin, c));
+    if (ha_array_valid(s->storage.array, ha_host(), 0, HA_END)) abort();
+    HA_CHECK(darray_free(&twin));
 }
 
 static int storage_is_model(const sample *s) {

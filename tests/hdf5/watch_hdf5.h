@@ -4,14 +4,17 @@
 #define HARRAY_TESTS_HDF5_WATCH_HDF5_H
 
 #include <hdf5.h>
+#include <pthread.h>
+#include <stdlib.h>
 
 /* How many calls are to succeed before one fails; -1: all. */
 static int hdf5_fails_at = -1, hdf5_has_failed;
 static int hdf5_closing_failed; /* that was it */
 static int hdf5_open;           /* handles that the implementation has opened and not closed */
 
-/* Nonzero once. */
-static int hdf5_fails_now(void) {
+/* Nonzero once. HDF5 is called under the mutex alone. */
+static int hdf5_fails_now(int is_locked) {
+    if (!is_locked) abort();
     if (hdf5_fails_at < 0 || hdf5_fails_at-- > 0) return 0;
     hdf5_has_failed = 1;
     return 1;
@@ -32,7 +35,8 @@ static herr_t hdf5_closed(herr_t done) {
     return done;
 }
 
-#define UNLESS_IT_FAILS(call) (hdf5_fails_now() ? -1 : (call))
+#define HDF5_IS_LOCKED (pthread_mutex_trylock(&ha_hdf5_mutex) != 0)
+#define UNLESS_IT_FAILS(call) (hdf5_fails_now(HDF5_IS_LOCKED) ? -1 : (call))
 #define H5Dcreate2(...) UNLESS_IT_FAILS(hdf5_opened(H5Dcreate2(__VA_ARGS__)))
 #define H5Dget_space(...) UNLESS_IT_FAILS(hdf5_opened(H5Dget_space(__VA_ARGS__)))
 #define H5Dget_type(...) UNLESS_IT_FAILS(hdf5_opened(H5Dget_type(__VA_ARGS__)))
@@ -72,12 +76,12 @@ static herr_t hdf5_closed(herr_t done) {
 #define H5Sclose(handle) hdf5_closed(H5Sclose(handle))
 #define H5Tclose(handle) hdf5_closed(H5Tclose(handle))
 /* It is closed all the same. */
-static herr_t hdf5_close_file(hid_t file) {
+static herr_t hdf5_close_file(hid_t file, int is_locked) {
     const herr_t done = hdf5_closed(H5Fclose(file));
-    if (!hdf5_fails_now()) return done;
+    if (!hdf5_fails_now(is_locked)) return done;
     hdf5_closing_failed = 1;
     return -1;
 }
-#define H5Fclose(file) hdf5_close_file(file)
+#define H5Fclose(file) hdf5_close_file(file, HDF5_IS_LOCKED)
 
 #endif
