@@ -224,7 +224,7 @@ def imports(figures):
         def go(count):
             start = time.perf_counter_ns()
             for _ in range(count):
-                subprocess.run([sys.executable, "-I", "-c", program], check=True)
+                subprocess.run([sys.executable, "-P", "-c", program], check=True)
             return time.perf_counter_ns() - start
         return go
     empty = interpreter("pass")
