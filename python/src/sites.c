@@ -54,13 +54,6 @@ static int is_own(const char *path) {
     return package[0] && !strncmp(path, package, strlen(package));
 }
 
-static PyObject *file_of(PyFrameObject *frame) {
-    PyObject *code = (PyObject *)PyFrame_GetCode(frame);
-    PyObject *file = PyObject_GetAttrString(code, "co_filename");
-    Py_DECREF(code);
-    return file;
-}
-
 /* The frame before; a new reference for the old one. NULL: none. */
 static PyObject *outer(PyObject *frame) {
     PyObject *back = PyObject_GetAttrString(frame, "f_back");
@@ -70,15 +63,38 @@ static PyObject *outer(PyObject *frame) {
     return NULL;
 }
 
-static const char *site_of(PyObject *frame, int *is_ours) {
-    PyObject *file = file_of((PyFrameObject *)frame);
+static const char *look(PyObject *code, int line) {
+    PyObject *file = PyObject_GetAttrString(code, "co_filename");
     const char *path = file ? PyUnicode_AsUTF8AndSize(file, NULL) : NULL;
     char text[160];
-    *is_ours = path && is_own(path);
-    snprintf(text, sizeof text, "%s:%d", path ? short_name(path) : "?",
-             PyFrame_GetLineNumber((PyFrameObject *)frame));
+    const int is_ours = path && is_own(path);
+    snprintf(text, sizeof text, "%s:%d", path ? short_name(path) : "?", line);
     Py_XDECREF(file);
-    return *is_ours ? NULL : kept(text);
+    return is_ours ? NULL : kept(text);
+}
+
+/* What was found out of late, for the lines that open arrays again and again: each entry keeps its code, so that no other
+ * one has that address. With the GIL. */
+static struct recent {
+    PyObject *code;
+    int line;
+    const char *site;
+} recent[256];
+
+/* NULL: one of the package's own. */
+static const char *site_of(PyObject *frame) {
+    PyObject *code = (PyObject *)PyFrame_GetCode((PyFrameObject *)frame);
+    const int line = PyFrame_GetLineNumber((PyFrameObject *)frame);
+    const size_t at = ((uintptr_t)code / 64 + (uintptr_t)line) % (sizeof recent / sizeof *recent);
+    if (recent[at].code != code || recent[at].line != line) {
+        const struct recent found = {Py_NewRef(code), line, look(code, line)};
+        PyObject *old = recent[at].code;
+        recent[at] = found;
+        Py_XDECREF(old);
+    }
+    const char *site = recent[at].site;
+    Py_DECREF(code);
+    return site;
 }
 
 const char *here(void) {
@@ -86,12 +102,8 @@ const char *here(void) {
     if (!frame) return "Python";
     PyErr_Fetch(&type, &value, &trace); // it is asked for while errors are on their way, too
     const char *found = NULL;
-    int is_ours = 1;
     Py_INCREF(frame);
-    while (frame && is_ours) {
-        found = site_of(frame, &is_ours);
-        if (is_ours) frame = outer(frame);
-    }
+    while (frame && !(found = site_of(frame))) frame = outer(frame);
     Py_XDECREF(frame);
     PyErr_Clear();
     PyErr_Restore(type, value, trace);

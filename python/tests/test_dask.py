@@ -18,11 +18,11 @@ import harray as ha # pylint: disable=wrong-import-position
 import harray.dask # pylint: disable=wrong-import-position
 
 
-def alone(program, tmp_path):
+def alone(program, tmp_path, timeout=100):
     """A program in an interpreter of its own."""
     file = tmp_path / "program.py"
     file.write_text("import os, sys, numpy as np, harray as ha, harray.dask\n" + textwrap.dedent(program), encoding="utf-8")
-    done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, timeout=100, check=False,
+    done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, timeout=timeout, check=False,
                           env={**os.environ, "PYTHONPATH": os.environ.get("PYTHONPATH", "")})
     assert done.returncode == 0 and done.stdout.endswith("passed\n"), done.stdout + done.stderr
 
@@ -188,7 +188,7 @@ def test_dask_arrays_larger_than_memory(tmp_path):
         import dask, dask.array as da
         from distributed import Client, LocalCluster, wait
 
-        ROWS, COLUMNS, STEP = 16384, 256, 512 # 32 blocks of 1 MiB, for two workers with 6 MiB each
+        ROWS, COLUMNS, STEP = 8192, 256, 512 # 16 blocks of 1 MiB, for two workers with 4 MiB each
 
         def block(block_info=None):
             (first, last), (left, right) = block_info[None]["array-location"]
@@ -208,8 +208,8 @@ def test_dask_arrays_larger_than_memory(tmp_path):
             x = x.map_blocks(ha.array, dtype=x.dtype, meta=np.empty((0, 0))).persist()
             wait(x)
             answers = client.run(told).values()
-            assert all(a[0] and a[1] for a in answers) and sum(a[2] for a in answers) > 16 << 20, answers
-            assert all(a[4] <= 6 << 20 for a in answers), answers # the others are in files
+            assert all(a[0] and a[1] for a in answers) and sum(a[2] for a in answers) >= 8 << 20, answers
+            assert all(a[4] <= 4 << 20 for a in answers), answers # the others are in files
             assert (x.compute() == right).all()
             assert (x.sum(axis=0).compute() == right.sum(axis=0)).all()
 
@@ -217,7 +217,7 @@ def test_dask_arrays_larger_than_memory(tmp_path):
             dask.config.set({"distributed.worker.memory.terminate": False})
             with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, data=harray.dask.Store, dashboard_address=None,
                               local_directory=os.path.dirname(__file__)) as cluster, Client(cluster) as client:
-                client.register_plugin(harray.dask.Memory({"host": "6MiB"}))
+                client.register_plugin(harray.dask.Memory({"host": "4MiB"}))
                 x = da.map_blocks(block, chunks=((STEP,) * (ROWS // STEP), (COLUMNS,)), dtype="f8", meta=np.empty((0, 0))).persist()
                 i, j = np.ogrid[:ROWS, :COLUMNS]
                 right = (i * 7 + j * 3 + i * j % 5) % 11.0
@@ -226,9 +226,9 @@ def test_dask_arrays_larger_than_memory(tmp_path):
                 same(x.map_overlap(smooth, depth=(1, 0), boundary="periodic", dtype="f8", meta=np.empty((0, 0))),
                      np.roll(right, 1, 0) + 2 * right + np.roll(right, -1, 0))
                 for method in ("tasks", "p2p"):
-                    same(x.rechunk((ROWS, 8), method=method), right)
-                assert sum(a[3] for a in client.run(told).values()) > 16 << 20 # they came back
+                    same(x.rechunk((ROWS, 16), method=method), right)
+                assert sum(a[3] for a in client.run(told).values()) >= 8 << 20 # they came back
             left = [f for _, _, files in os.walk(os.path.dirname(__file__)) for f in files if not f.endswith((".py", ".lock", ".pyc"))]
             assert not left, left
             print("passed")
-    """, tmp_path)
+    """, tmp_path, timeout=300)
