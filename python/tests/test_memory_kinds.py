@@ -1,5 +1,5 @@
 """harray.Memory: bytes of a kind, as SYCL's unified shared memory has them. What is tested is a list of cases that a library
-for such memory has to get right; some of them are of C, or of devices alone, and so are elsewhere.
+for such memory has to get right, by number; cases of records are in usm_records.py.
 
      1  memory of a kind says what it is                              test_what_it_says
      2  ... also without an alignment, kinds by name                  test_without_an_alignment
@@ -8,9 +8,11 @@ for such memory has to get right; some of them are of C, or of devices alone, an
      5  no bytes, or fewer                                            test_no_bytes
      6  more than there is                                            test_more_than_there_is
      7  alignments                                                    test_alignments
+     8  no context, no pointer, in C: also 9, 10                      memory_of_no_context, tests/arrays/cases_zero_copy.c
     11  the kind of a pointer, in its context                         test_kind_of_a_pointer
     12  ... in another one                                            test_kind_in_another_context
     13  ... in what is no context                                     test_kind_in_no_context
+    14  whose a pointer is, in C: also 15                             memory_of_a_kind, tests/arrays/cases_zero_copy.c
     16  bytes in, bytes out                                           test_bytes_go_in_and_out
     17  too small a target                                            test_too_small_a_target
     18  a larger target                                               test_a_larger_target
@@ -23,6 +25,8 @@ for such memory has to get right; some of them are of C, or of devices alone, an
     27  ... unless it is a copy                                       test_a_copy_of_another_kind
     28  who reaches the bytes                                         test_views_on_the_host
     29  pickling                                                      test_pickling, test_corrupt_pickles
+    31  what it says is what it has                                   test_what_it_says
+    44  handles for other processes                                   not offered
 """
 import copy
 import gc
@@ -486,6 +490,27 @@ def test_threads(place, kind):
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+@everywhere
+def test_alive_at_the_end(place, kind):
+    """Of the interpreter, and in the child of a fork, where nothing is given back."""
+    program = f"""
+import os, sys, threading
+import harray as ha
+kept = ha.Memory(1000, {kind!r}, {place!r})
+wrapped = ha.wrap(ha.Memory(1000, {kind!r}, {place!r}), dtype="f8")
+view = memoryview(ha.Memory(1000, "host", {place!r}))
+if {place == "host"} and os.fork() == 0: # devices are the parent's alone
+    del kept, wrapped, view
+    os._exit(0)
+elif {place == "host"}:
+    assert os.wait()[1] == 0
+kept.memset(5)
+print(bytes(kept.copy_to_host()) == bytes([5]) * 1000)
+"""
+    done = subprocess.run([sys.executable, "-X", "dev", "-c", program], capture_output=True, text=True, timeout=100, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True\n", "")
 
 
 def again(**environment):
