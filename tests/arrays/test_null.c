@@ -281,6 +281,8 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(free_typed, 0, array_double_2_free(NO))                                                      \
     S(free_plan, 0, (ha_copy_plan_free(NO), 0))                                                    \
     S(discard, 0, ha_discard_(NO, SITE))                                                           \
+    S(dl_before, 0, ha_dl_before_(NO, NO))                                                         \
+    S(dl_after, 0, (ha_dl_after_(NO, NO), 0))                                                      \
     S(unwrap, 0, ha_unwrap_(NO, SITE))                                                             \
     S(unwrap_handle, 0, harray_double_unwrap(NO))                                                  \
     S(unwrap_typed, 0, array_double_2_unwrap(NO))                                                  \

@@ -9,6 +9,7 @@
 
 #include "trace_format.h"
 #include <fcntl.h>
+#include <limits.h>
 #include <unistd.h>
 
 /* ---- times on the device ------------------------------------------------------------------- */
