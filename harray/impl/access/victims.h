@@ -165,9 +165,9 @@ HA_IN_ void ha_victims_find(ha_memory *m, uint64_t need, ha_victims *v) {
 /* Its block, if it still is one of the array's; then the array is known, and not being freed. */
 HA_IN_ ha_block *ha_victim_block(ha_memory *m, const ha_victim *v) HA_REQUIRES_(m->pool.lock) {
     ha_piece_node *node = ha_tree_find(m->pool.tree, (uintptr_t)v->data);
-    char *const at = (char *)node - offsetof(ha_block, address);
-    ha_block *b = node ? (ha_block *)(void *)at : NULL;
-    return b && b->data == v->data && b->resident == v->array ? b : NULL;
+    if (!node) return NULL;
+    ha_block *b = (ha_block *)(void *)((char *)node - offsetof(ha_block, address));
+    return b->data == v->data && b->resident == v->array ? b : NULL;
 }
 
 /* The array busy for this thread, with the incarnation; NULL: it is no victim any more. */

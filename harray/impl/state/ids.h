@@ -49,8 +49,7 @@ HA_IN_ int ha_id_owner_more(ha_array *a) {
 HA_IN_ ha_array *ha_id_retain(uint64_t id) {
     pthread_mutex_lock(&ha_ids.lock);
     ha_piece_node *node = ha_tree_find(ha_ids.tree, (uintptr_t)id);
-    char *const at = (char *)node - offsetof(ha_array, by_id);
-    ha_array *a = node ? (ha_array *)(void *)at : NULL;
+    ha_array *a = node ? (ha_array *)(void *)((char *)node - offsetof(ha_array, by_id)) : NULL;
     if (a && (ha_id_known(a) != id || a->hidden || a->ops || !ha_id_owner_more(a))) a = NULL;
     pthread_mutex_unlock(&ha_ids.lock);
     return a;
