@@ -8,7 +8,8 @@
  *
  * Arrays, contexts and threads are those of ops.h. Indices are int32_t, uint32_t, int64_t or uint64_t, counted from 0 whatever
  * the lowest index of an array is. They are looked at where they are, before anything is changed; the call waits for
- * that. No other thread may change them meanwhile. Elements are of any type whose size is 1, 2, 4, 8 or 16 bytes,
+ * that. As long as nobody opens them to write it is not done again, but in the caller's own memory, and where they lie at
+ * more than one step. No other thread may change them meanwhile. Elements are of any type whose size is 1, 2, 4, 8 or 16 bytes,
  * structs of the program among them, and of the same type in all arrays of a call but those of indices and masks.
  *
  * ---- errors, beside those of ops.h; nothing has been changed then

@@ -28,7 +28,7 @@ typedef struct site {
 HA_RECORD(site)
 /* The kernels are compiled for each of them: for all that takes most of a minute. */
 #ifdef LBM_FEW_LAYOUTS
-#define LAYOUTS HA_ANY_OF(HA_AOS, HA_SOA, HA_AOSOA(16))
+#define LAYOUTS HA_ANY_OF(HA_AOS, HA_SOA, HA_AOSOA(8), HA_AOSOA(16))
 #else
 #define LAYOUTS HA_ANY
 #endif

@@ -39,7 +39,7 @@ def test_contexts(t):
     host = t.run(*small).stdout.splitlines()
     t.check("a small flow", len(host) == 2 and re.match(r"drag coefficient \d", host[1]), host)
     for context, layout in [("host", "soa"), ("host", "aosoa(16)"), ("sim", "aos"), ("opencl", "soa"),
-                            ("opencl", "aosoa(16)")]:
+                            ("opencl", "aosoa(8)")]:
         name = f"{layout} on {context}"
         if context == "opencl" and "poiseuille" not in t.run(
                 "--check", "poiseuille", "--context", context).stdout:

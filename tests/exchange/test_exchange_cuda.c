@@ -183,10 +183,17 @@ TEST(no_stream) {
 
 /* What the consumer has enqueued when it calls the deleter is waited for, not by the deleter. */
 TEST(the_default_stream_is_waited_for) {
-    for (int adopted = 0; adopted < 2; adopted++) { /* also when it was a context's for a while */
+    enum {
+        NAMED,
+        ADOPTED,
+        NONE,
+        WAYS
+    }; /* also when it was a context's for a while, or no stream is named */
+    for (int way = 0; way < WAYS; way++) {
         darray x = zeros();
-        ha_context *q = adopted ? ha_context_adopt(C, NULL) : NULL;
-        ha_dl_managed_tensor_versioned *t = exported(x, HA_WRITE, HA_DL_STREAM_LEGACY);
+        ha_context *q = way == ADOPTED ? ha_context_adopt(C, NULL) : NULL;
+        ha_dl_managed_tensor_versioned *t = exported(
+            x, HA_WRITE, way == NONE ? HA_DL_STREAM_NONE : HA_DL_STREAM_LEGACY);
         if (q) SUCCEEDS(ha_context_unfork(q));
         stop(HA_CU_STREAM_LEGACY_);
         set(t->dl_tensor.data, 4, HA_CU_STREAM_LEGACY_);

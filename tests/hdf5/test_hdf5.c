@@ -7,12 +7,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-static void *allocate(size_t bytes);
-static void *reallocate(void *block, size_t bytes);
-static void give_back(void *block);
-#define HARRAY_MALLOC(bytes) allocate(bytes)
-#define HARRAY_REALLOC(block, bytes) reallocate(block, bytes)
-#define HARRAY_FREE(block) give_back(block)
+#include "sparing.h"
 #define HARRAY_IMPLEMENTATION
 #include "watch_hdf5.h"
 #include "../../harray_hdf5.h"
@@ -29,20 +24,6 @@ const char *__asan_default_options(void);
 const char *__tsan_default_options(void);
 const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
 const char *__tsan_default_options(void) { return "allocator_may_return_null=1"; }
-
-/* ---- memory that runs out ---------------------------------------------------------------------- */
-
-/* Allocations until one fails; < 0: none does. Queues have threads that allocate, too. */
-static int left = -1;
-static int runs_out(void) {
-    const int n = __atomic_load_n(&left, __ATOMIC_RELAXED);
-    return n >= 0 && !__atomic_fetch_sub(&left, 1, __ATOMIC_RELAXED);
-}
-static void *allocate(size_t bytes) { return runs_out() ? NULL : malloc(bytes); }
-static void *reallocate(void *block, size_t bytes) {
-    return runs_out() ? NULL : realloc(block, bytes);
-}
-static void give_back(void *block) { free(block); }
 
 /* ---- what every test checks -------------------------------------------------------------------- */
 
@@ -89,7 +70,7 @@ static int begin_case(HA_UNUSED void **state) {
 static int end_case(HA_UNUSED void **state) {
     const ha_error e = ha_take_error();
     delete_directory();
-    left = hdf5_fails_at = -1;
+    until_failure = hdf5_fails_at = -1;
     if (e.status) print_error("an error is left: %s\n", e.text);
     if (hdf5_open) print_error("%d handles are left\n", hdf5_open);
     return e.status || hdf5_open ? -1 : 0;
@@ -639,7 +620,7 @@ static int one_failure(int way, int after, int is_memory, ha_context *c) {
     const int was_there = is_there("other.h5");
     if (way == LOAD) SUCCEEDS(darray_save_hdf5(w.from.view, other, "a/b/u"));
     if (is_memory)
-        __atomic_store_n(&left, after, __ATOMIC_RELAXED);
+        __atomic_store_n(&until_failure, after, __ATOMIC_RELAXED);
     else
         hdf5_arm(after);
     if (way == SAVE) s = darray_save_hdf5(w.from.view, other, "a/b/u");
@@ -650,7 +631,7 @@ static int one_failure(int way, int after, int is_memory, ha_context *c) {
     if (way == WRITE) s = darray_write_hdf5(w.from.view, w.file, "u", w.offset);
     if (way == READ) s = darray_read_hdf5(w.to.view, w.file, "u", w.offset);
     assert_int_equal(hdf5_open, 0);
-    const int hit = is_memory ? __atomic_exchange_n(&left, -1, __ATOMIC_RELAXED) < 0
+    const int hit = is_memory ? __atomic_exchange_n(&until_failure, -1, __ATOMIC_RELAXED) < 0
                               : hdf5_has_failed;
     hdf5_fails_at = -1;
     const ha_error e = ha_take_error();

@@ -2,77 +2,23 @@
  *
  * usage: test_hdf5_ranks [ROUNDS]      how much is tried; default: 10 */
 #define _GNU_SOURCE 1
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static void *sparing_malloc(size_t bytes);
-static void *sparing_realloc(void *memory, size_t bytes);
-#define HARRAY_MALLOC sparing_malloc
-#define HARRAY_REALLOC sparing_realloc
-#define HARRAY_FREE free
+#include "sparing.h"
 #define HARRAY_IMPLEMENTATION
 #define HDF5_ON_RANKS
 #include "watch_hdf5.h"
 #include "../../harray_hdf5.h"
+#include "../mpi/checks.h"
 #include "hdf5_as_it_is.h"
 #include "views.h"
 
-#define WORLD MPI_COMM_WORLD
-static int me, ranks;
-
-/* ---- memory that runs out ---------------------------------------------------------------------- */
-
-static int left = -1;
-static int runs_out(void) {
-    const int n = __atomic_load_n(&left, __ATOMIC_RELAXED);
-    return n >= 0 && !__atomic_fetch_sub(&left, 1, __ATOMIC_RELAXED);
-}
-static void *sparing_malloc(size_t bytes) { return runs_out() ? NULL : malloc(bytes); }
-static void *sparing_realloc(void *memory, size_t bytes) {
-    return runs_out() ? NULL : realloc(memory, bytes);
-}
-
-/* ---- checks ------------------------------------------------------------------------------------ */
-
-static int failures, cases;
-
-__attribute__((format(printf, 2, 3))) static void complain(int line, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    char text[700];
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    if (failures++ < 20) fprintf(stderr, "# rank %d, line %d: %s\n", me, line, text);
-}
-
-#define IS_TRUE(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition)) complain(__LINE__, "%s", #condition);                                    \
-    } while (0)
-#define SUCCEEDS(call)                                                                             \
-    do {                                                                                           \
-        const ha_status s_ = (call);                                                               \
-        if (s_) complain(__LINE__, "%s: %s", #call, ha_take_error().text);                         \
-    } while (0)
-/* Its text has to have these words. */
-#define FAILS(status, words, call)                                                                 \
-    do {                                                                                           \
-        const ha_status s_ = (call);                                                               \
-        const ha_error e_ = ha_take_error();                                                       \
-        if (s_ != (status) || !strstr(e_.text, words))                                             \
-            complain(__LINE__, "%s: %s, %s", #call, ha_status_name(s_), e_.text);                  \
-    } while (0)
-
-static void end_case(const char *name) {
-    int all = 0;
-    const ha_error e = ha_take_error();
-    if (e.status) complain(__LINE__, "an error is left: %s", e.text);
+/* Each case gives all handles back. */
+static void end_file_case(const char *name) {
     if (hdf5_open) complain(__LINE__, "%d handles are left", hdf5_open);
-    MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, WORLD);
-    if (!me) printf("%s %d - %s\n", all ? "not ok" : "ok", ++cases, name);
+    end_case(name);
 }
 
 /* ---- a file of all ranks ----------------------------------------------------------------------- */
@@ -154,7 +100,7 @@ static void written_and_read(int rounds) {
         H5Dclose(dataset);
         H5Fclose(file);
     }
-    end_case("blocks of all ranks");
+    end_file_case("blocks of all ranks");
 }
 
 /* One rank saves by itself, what all then read. */
@@ -170,7 +116,7 @@ static void saved_by_one(void) {
     SUCCEEDS(darray_free(&x));
     free_sample(&s);
     MPI_Barrier(WORLD);
-    end_case("what one rank saves, all load");
+    end_file_case("what one rank saves, all load");
 }
 
 /* ---- one rank fails ---------------------------------------------------------------------------- */
@@ -256,7 +202,7 @@ static void mistakes_of_one(int writes) {
     }
     SUCCEEDS(darray_free(&other));
     end_world(&w, writes);
-    end_case(writes ? "one rank may not write" : "one rank may not read");
+    end_file_case(writes ? "one rank may not write" : "one rank may not read");
 }
 
 /* The transfer has been made by all ranks: what has to be from now on. */
@@ -272,11 +218,12 @@ static void has_moved(world *w, int writes) {
 static int failure_of_one(world *w, int writes, int is_memory, int after) {
     const int wrong = ranks - 1;
     hdf5_has_failed = 0;
-    if (me == wrong && is_memory) __atomic_store_n(&left, after, __ATOMIC_RELAXED);
+    if (me == wrong && is_memory) __atomic_store_n(&until_failure, after, __ATOMIC_RELAXED);
     if (me == wrong && !is_memory) hdf5_arm(after);
     const ha_status s = move(w, w->mine.view, writes, w->offset);
     const ha_error e = ha_take_error();
-    const int ran_out = __atomic_exchange_n(&left, -1, __ATOMIC_RELAXED) < 0 && me == wrong;
+    const int ran_out = __atomic_exchange_n(&until_failure, -1, __ATOMIC_RELAXED) < 0 &&
+                        me == wrong;
     int told[2] = {s != HA_OK, is_memory ? ran_out : hdf5_has_failed};
     hdf5_fails_at = -1;
     if (me == wrong && s && s != (is_memory ? HA_ERR_MEMORY : HA_ERR_BACKEND))
@@ -296,7 +243,7 @@ static void failures_of_one(int writes, int is_memory) {
     for (int after = 0; failure_of_one(&w, writes, is_memory, after); after++)
         storage_becomes_model(&w.mine, places[after % PLACES]);
     end_world(&w, writes);
-    end_case(is_memory ? "one rank has no memory" : "HDF5 fails on one rank");
+    end_file_case(is_memory ? "one rank has no memory" : "HDF5 fails on one rank");
 }
 
 /* ---- all of them ------------------------------------------------------------------------------- */

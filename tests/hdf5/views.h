@@ -8,13 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- random numbers ---------------------------------------------------------------------------- */
-
-static uint64_t random_state = 1;
-static int64_t draw(int64_t n) {
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (int64_t)((random_state >> 33) % (uint64_t)n);
-}
+#include "../support/random_views.h"
 
 /* ---- elements ---------------------------------------------------------------------------------- */
 
@@ -123,30 +117,8 @@ static int storage_is_model(const sample *s) {
 /* A view of this shape: with other orders, steps, and backwards. Its storage has known elements. */
 static sample some_sample(const block_shape *shape, ha_context *c) {
     sample s = {.element = ha_dtype_size(shape->type)};
-    int64_t order[MOST] = {0, 1, 2, 3, 4}, back[MOST] = {0}, step[MOST], first[MOST];
-    const int plain = draw(3) == 0;
-    ha_shape room = {.rank = shape->rank,
-                     .order = !plain && draw(2) ? HA_COLUMN_MAJOR : HA_ROW_MAJOR};
-    for (int d = shape->rank - 1; d > 0 && !plain; d--) {
-        const int64_t e = draw(d + 1), swapped = order[d];
-        order[d] = order[e];
-        order[e] = swapped;
-    }
-    for (int d = 0; d < shape->rank; d++) {
-        step[d] = plain || draw(3) ? 1 : 2;
-        first[d] = plain ? 0 : draw(2);
-        back[d] = order[d];
-        room.extent[order[d]] = first[d] + (shape->extent[d] - 1) * step[d] + 1 +
-                                (plain ? 0 : draw(2));
-    }
-    s.storage = darray_make(shape->type, &room, ha_host());
+    s.view = random_view(ha_dtype_to_type(shape->type), shape->rank, shape->extent, &s.storage);
     s.room = ha_array_size(s.storage.array);
-    s.view = darray_permute(s.storage, back);
-    for (int d = 0; d < shape->rank; d++) {
-        s.view = darray_slice(s.view, d, first[d], first[d] + (shape->extent[d] - 1) * step[d] + 1,
-                              step[d]);
-        if (!plain && draw(4) == 0) s.view = darray_flip(s.view, d);
-    }
     HA_CHECK_ERRORS();
     s.model = malloc(s.room * s.element);
     for (size_t i = 0; i < s.room; i++)

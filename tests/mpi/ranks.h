@@ -1,69 +1,15 @@
-/* What all cases on ranks use: checks that say where and on which rank, random numbers that are the same on all ranks,
- * and views of random types, orders, strides and places, whose elements are known. */
+/* What all cases on ranks use: views of random types, orders, strides and places, the same on all ranks, whose elements
+ * are known. */
 #ifndef HARRAY_TESTS_MPI_RANKS_H
 #define HARRAY_TESTS_MPI_RANKS_H
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "../support/random_views.h"
+#include "checks.h"
 #include "watch_mpi.h"
-
-#define WORLD MPI_COMM_WORLD
-
-static int me, ranks;
-
-/* ---- checks ----------------------------------------------------------------------------------- */
-
-static int failures;
-static const char *doing = "";
-
-__attribute__((format(printf, 2, 3))) static void complain(int line, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    char text[700];
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    if (failures++ < 20) fprintf(stderr, "# rank %d, line %d, %s: %s\n", me, line, doing, text);
-}
-
-#define IS_TRUE(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition)) complain(__LINE__, "%s", #condition);                                    \
-    } while (0)
-#define SUCCEEDS(call)                                                                             \
-    do {                                                                                           \
-        const ha_status s_ = (call);                                                               \
-        if (s_) complain(__LINE__, "%s: %s: %s", #call, ha_status_name(s_), ha_take_error().text); \
-    } while (0)
-/* Its text has to have these words. */
-#define FAILS(status, words, call)                                                                 \
-    do {                                                                                           \
-        const ha_status s_ = (call);                                                               \
-        const ha_error e_ = ha_take_error();                                                       \
-        if (s_ != (status) || !strstr(e_.text, words))                                             \
-            complain(__LINE__, "%s: %s, %s", #call, ha_status_name(s_), e_.text);                  \
-    } while (0)
-
-/* The cases that have been tried, as TAP. */
-static int cases;
-static void end_case(const char *name) {
-    int all = 0;
-    MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, WORLD);
-    const ha_error e = ha_take_error();
-    if (e.status) complain(__LINE__, "an error is left: %s", e.text);
-    if (!me) printf("%s %d - %s\n", all ? "not ok" : "ok", ++cases, name);
-}
-
-/* ---- random numbers ---------------------------------------------------------------------------- */
-
-static uint64_t random_state = 1;
-static int64_t draw(int64_t n) {
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (int64_t)((random_state >> 33) % (uint64_t)n);
-}
 
 /* ---- known elements ---------------------------------------------------------------------------- */
 
@@ -153,33 +99,10 @@ static void is_as_modelled(sample *s) {
 
 /* A storage in which a view of the shape has room: with other orders, steps, and backwards. Its type is this one. */
 static sample numbered_sample(ha_dtype type, const shape_of *shape) {
-    sample s = {.element = type ? ha_dtype_size(type) : sizeof(odd)};
-    int64_t order[4] = {0, 1, 2, 3}, back[4], step[4], first[4];
-    ha_shape room = {.rank = shape->rank};
-    const int plain = draw(3) == 0;
-    s.is_bool = type == HA_DTYPE_bool;
-    for (int d = shape->rank - 1; d > 0 && !plain; d--) {
-        const int64_t e = draw(d + 1), swapped = order[d];
-        order[d] = order[e];
-        order[e] = swapped;
-    }
-    for (int d = 0; d < shape->rank; d++) {
-        step[d] = plain || draw(3) ? 1 : 2;
-        first[d] = plain ? 0 : draw(2);
-        back[d] = order[d];
-        room.extent[order[d]] = first[d] + (shape->extent[d] - 1) * step[d] + 1 +
-                                (plain ? 0 : draw(2));
-    }
-    room.order = !plain && draw(2) ? HA_COLUMN_MAJOR : HA_ROW_MAJOR;
     const ha_type t = type ? ha_dtype_to_type(type) : ha_type_of_("odd", sizeof(odd));
-    s.storage = darray_make_of(t, &room, ha_host());
+    sample s = {.element = t.size, .is_bool = type == HA_DTYPE_bool};
+    s.view = random_view(t, shape->rank, shape->extent, &s.storage);
     s.room = ha_array_size(s.storage.array);
-    s.view = darray_permute(s.storage, back);
-    for (int d = 0; d < shape->rank; d++) {
-        s.view = darray_slice(s.view, d, first[d], first[d] + (shape->extent[d] - 1) * step[d] + 1,
-                              step[d]);
-        if (!plain && draw(4) == 0) s.view = darray_flip(s.view, d);
-    }
     s.model = malloc(s.room * s.element);
     for (size_t i = 0; i < s.room; i++)
         known_element((unsigned char *)s.model + i * s.element, s.element, s.is_bool, 77,

@@ -124,14 +124,12 @@ HA_IN_ ha_status ha_export_order(ha_export *e, ha_access *v, const ha_export_req
     ha_context *c = v->context;
     const void *stream = r->stream;
     if (ha_is_host(c) || stream == HA_DL_STREAM_UNORDERED) return HA_OK;
-    if (!stream || stream == HA_DL_STREAM_PER_THREAD || !ha_knows_streams(c))
-        return ha_wait_(v, r->site);
-    e->default_stream = stream ==
-                        HA_DL_STREAM_LEGACY; /* always there, also when no context has it */
+    if (!ha_knows_streams(c)) return ha_wait_(v, r->site);
+    /* Always there, also when no context has it. Where a consumer that names none works, too. */
+    e->default_stream = !stream || stream == HA_DL_STREAM_LEGACY;
+    if (!stream || stream == HA_DL_STREAM_PER_THREAD) return ha_wait_(v, r->site);
     e->behind = e->default_stream ? NULL : ha_stream_context(c, stream);
-    ha_context *q = e->behind;
-    ha_status s = q ? ha_or_backend(q, ha_await(q, (ha_timepoint){c, ha_sequence_of(c)}))
-                    : ha_stream_follow(c, stream);
+    ha_status s = ha_stream_follow(c, stream);
     if (!s) return HA_OK;
     return ha_fail(s, r->operation, "%s: array %s at %s: the consumer's stream cannot wait for it",
                    r->site, ha_label_of(v->array).text, c->name);
@@ -254,9 +252,7 @@ ha_status ha_dl_before_(ha_context *c, const void *stream) {
     c = ha_resolve(c);
     if (s || !ha_dl_is_ordered(c, stream)) return s;
     if (!stream || stream == HA_DL_STREAM_PER_THREAD) return ha_context_finish(c);
-    ha_context *q = ha_stream_context(c, stream);
-    s = q ? ha_or_backend(q, ha_await(q, (ha_timepoint){c, ha_sequence_of(c)}))
-          : ha_stream_follow(c, stream);
+    s = ha_stream_follow(c, stream);
     if (!s) return HA_OK;
     return ha_fail(s, "ha_dl_before_", "the consumer's stream cannot wait for %s", c->name);
 }

@@ -44,8 +44,10 @@ HA_IN_ void ha_event_forget(const ha_context *c, ha_event *event) {
 
 /* What is enqueued on the stream from now on comes after all that was enqueued on c. */
 HA_IN_ ha_status ha_stream_follow(ha_context *c, const void *stream) {
+    ha_context *q = ha_stream_context(c, stream);
     void *queue;
     ha_fence *m;
+    if (q) return ha_or_backend(q, ha_await(q, (ha_timepoint){c, ha_sequence_of(c)}));
     ha_status s = ha_stream_enter(c, stream, &queue);
     if (s) return s;
     s = ha_cover(c, ha_sequence_of(c), &m);

@@ -332,23 +332,13 @@ HA_IN_ int ha_index_is_written(const ha_array *a) HA_REQUIRES_(a->lock) {
 }
 
 /* Indices stay what they are as long as nobody has opened them to write: so they are looked at once, and a device is not
- * waited for again. But the caller's memory, and fields of records, are looked at each time. version, plus 1: of the array;
- * 0: nothing is to be known of these. */
-HA_IN_ ha_known_indices ha_index_known(ha_array *a, const ha_op_boxes *b, uint64_t greatest) {
-    ha_known_indices k = {.greatest = greatest,
-                          .offset = b->of[0].offset,
-                          .n = b->extent[0],
-                          .step = b->of[0].stride[0]};
-    ha_lock(a);
-    if (b->rank == 1 && !a->wrapped && !a->ops && !ha_index_is_written(a))
-        k.version = a->version + 1;
-    ha_unlock(a);
-    return k;
-}
-
-HA_IN_ int ha_index_is_known(ha_array *a, const ha_known_indices *k) {
-    ha_lock(a);
+ * waited for again. But the caller's memory, and fields of records, are looked at each time. k gets the version of these,
+ * or 0: nothing is to be known of them. */
+HA_IN_ int ha_index_is_known(ha_array *a, int rank, ha_known_indices *k) {
     const ha_known_indices *have = &a->indices;
+    ha_lock(a);
+    const int is_to_be = rank == 1 && !a->wrapped && !a->ops && !ha_index_is_written(a);
+    k->version = is_to_be ? a->version + 1 : 0;
     const int is = k->version && have->version == k->version && have->greatest <= k->greatest &&
                    have->offset == k->offset && have->n == k->n && have->step == k->step;
     ha_unlock(a);
@@ -375,8 +365,11 @@ HA_IN_ ha_status ha_index_check(const darray *at, int64_t extent, const char *op
     _Alignas(16) int64_t first[2] = {INT64_MAX, 0};
     const ha_kernel_result_ into = {NULL, 0, first};
     if (!extent) return ha_index_refuse(at, 0, extent, operation);
-    const ha_known_indices known = ha_index_known(at->array, &b, greatest);
-    if (ha_index_is_known(at->array, &known)) return HA_OK;
+    ha_known_indices known = {.greatest = greatest,
+                              .offset = b.of[0].offset,
+                              .n = b.extent[0],
+                              .step = b.of[0].stride[0]};
+    if (ha_index_is_known(at->array, b.rank, &known)) return HA_OK;
     const ha_typed typed = ha_op_typed(&b, 0, at->array);
     const void *const given[] = {&typed, &greatest, &into};
     const ha_region box = ha_box1(0, darray_size(*at));
