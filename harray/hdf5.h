@@ -21,7 +21,8 @@
  * HDF5 refuses is HA_ERR_BACKEND with what it says at the innermost place; it prints nothing. A call that fails changes
  * nothing, but for what HDF5 has begun to write to a dataset, or to read into a view in place, when it fails.
  *
- * These functions call HDF5 one after the other, from any threads. Other calls of HDF5 may run beside them where the
+ * These functions call HDF5 one after the other, from any threads: so threads of ranks that share several files make their
+ * collective calls in the same order on all ranks. Other calls of HDF5 may run beside them where the
  * library is made for that (H5is_library_threadsafe). No handle stays open. */
 #ifndef HARRAY_HDF5_H
 #define HARRAY_HDF5_H
