@@ -45,9 +45,11 @@ declared() { sed -n "s/^#define \(.*\) HA_RENAME_(.*/$1\1/p" harray/detail/renam
 # not_in THESE THOSE: those words of THESE that are not in THOSE
 not_in() { printf '%s\n' "$1" | grep -vxF -e "$2" || :; }
 
-for compiler in gcc clang; do
+with_prefix=mylib_ # what differs with one does not depend on the compiler
+for compiler in clang gcc; do
     command -v $compiler >/dev/null || continue
-    for prefix in '' mylib_; do
+    prefixes=$with_prefix with_prefix=
+    for prefix in '' $prefixes; do
         flag=${prefix:+-DHARRAY_PREFIX=$prefix}
         name="$compiler${prefix:+, with prefix}"
         build unit.o ${flag:+"$flag"}

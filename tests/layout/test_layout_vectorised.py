@@ -112,7 +112,7 @@ def looked_up(counts, calls, lanes):
 def measure(compiler, library, name, folder):
     program = folder / name
     subprocess.run([compiler, *OPTIONS, *SMALL[name], ROOT / "bench" / name / (name + ".c"), library,
-                    "-lm", "-ldl", "-pthread", "-o", program], check=True)
+                    f"-Wl,-rpath,{pathlib.Path(library).resolve().parent}", "-lm", "-ldl", "-pthread", "-o", program], check=True)
     return looked_up(*executed(program, folder), disassembled(program))
 
 
