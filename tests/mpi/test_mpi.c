@@ -17,6 +17,7 @@ static void *sparing_realloc(void *memory, size_t bytes);
 #include "some_messages.h"
 
 #include "nulls.h"
+#include "record_halos.h"
 #include "told.h"
 
 static void all_cases(int rounds) {
@@ -35,6 +36,8 @@ static void all_cases(int rounds) {
     halos_that_do_not_wait(HA_MPI_AT_ONCE);
     moved_by_halos();
     if (!is_checked) moved_by_messages();
+    for (int kind = HA_MPI_CORNERS; kind <= HA_MPI_AT_ONCE; kind++) some_record_halos(kind, rounds);
+    moved_by_record_halos();
     told_of_messages();
     nothing_at_all();
     wrong_arguments();
@@ -43,7 +46,9 @@ static void all_cases(int rounds) {
     arrays_that_were_freed();
     messages_that_do_not_fit();
     halos_that_do_not_fit();
+    records_that_do_not_fit();
     a_rank_that_fails();
+    records_that_fail();
     mpi_that_fails();
     if (!is_checked) collectives_without_mpi();
     for (int p = 0; p < 2; p++) halos_without_mpi(places[p]);
@@ -53,6 +58,7 @@ static void all_cases(int rounds) {
         halos_without_memory(ha_host(), kind);
         halos_without_memory(places[1], kind);
     }
+    for (int p = 0; p < 2; p++) record_halos_with_failures(places[p]);
     if (is_checked) types_that_differ();
     if (is_checked) fields_that_differ();
     if (is_checked) collectives_that_differ();

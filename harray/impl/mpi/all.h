@@ -15,6 +15,7 @@
 #include "agree.h"
 #include "collective.h"
 #include "halo_boxes.h"
+#include "halo_fields.h"
 #include "halo_new.h"
 #include "halo_run.h"
 
