@@ -64,7 +64,7 @@ HA_API ha_mpi_part ha_mpi_fields_(ha_records *records, const char *paths, ha_reg
 #define ha_mpi_exchange(out, to, in, from, tag, comm)                                              \
     ha_mpi_exchange_(HA_MPI_PART_(out), to, HA_MPI_TARGET_(in), from, tag, comm, HA_SITE)
 
-/* A message under way; zero: none. It is waited for once, by any thread that may call MPI. */
+/* A message, or a collective, under way; zero: none. It is waited for once, by any thread that may call MPI. */
 typedef struct ha_mpi_request {
     struct ha_mpi_message_ *message;
 } ha_mpi_request;
@@ -80,7 +80,7 @@ typedef struct ha_mpi_request {
 #define ha_mpi_irecv(request, x, from, tag, comm)                                                  \
     ha_mpi_irecv_(request, HA_MPI_TARGET_(x), from, tag, comm, HA_SITE)
 
-/* Waits for a message, and unpacks it. The request is zero afterwards, whether that succeeds or not; but HA_ERR_STATE
+/* Waits for it, and unpacks what has come. The request is zero afterwards, whether that succeeds or not; but HA_ERR_STATE
  * of HARRAY_MPI_CHECK, below, leaves it as it is. Of a zero one: HA_OK. wait_all waits for all of them, and returns the
  * first error. */
 #define ha_mpi_wait(request) ha_mpi_wait_all(request, 1)
@@ -113,31 +113,56 @@ HA_API HA_MUST_CHECK ha_status ha_mpi_test_(ha_mpi_request *request, int *done, 
  * all: elements of all ranks, those of rank 0 first. counts[r]: how many are rank r's; NULL: as many of each.
  * Of gather and scatter only the root looks at `all` and `counts`, the others may give any view. alltoall has as many
  * elements for each rank. HA_ERR_ARGUMENT when these numbers do not come to the size of `all`. */
-#define ha_mpi_bcast(x, root, comm) ha_mpi_bcast_(HA_MPI_TARGET_(x), root, comm, HA_SITE)
-#define ha_mpi_reduce(x, op, root, comm) ha_mpi_reduce_(HA_MPI_TARGET_(x), op, root, comm, HA_SITE)
+#define ha_mpi_bcast(x, root, comm) ha_mpi_bcast_(NULL, 1, HA_MPI_TARGET_(x), root, comm, HA_SITE)
+#define ha_mpi_reduce(x, op, root, comm)                                                           \
+    ha_mpi_reduce_(NULL, 1, HA_MPI_TARGET_(x), op, root, comm, HA_SITE)
 #define ha_mpi_allreduce(x, op, comm)                                                              \
-    ha_mpi_reduce_(HA_MPI_TARGET_(x), op, HA_MPI_NO_ROOT_, comm, HA_SITE)
+    ha_mpi_reduce_(NULL, 1, HA_MPI_TARGET_(x), op, HA_MPI_NO_ROOT_, comm, HA_SITE)
 #define ha_mpi_gather(all, part, counts, root, comm)                                               \
-    ha_mpi_gather_(HA_MPI_TARGET_(all), HA_MPI_PART_(part), counts, root, comm, HA_SITE)
+    ha_mpi_gather_(NULL, 1, HA_MPI_TARGET_(all), HA_MPI_PART_(part), counts, root, comm, HA_SITE)
 #define ha_mpi_allgather(all, part, counts, comm)                                                  \
-    ha_mpi_gather_(HA_MPI_TARGET_(all), HA_MPI_PART_(part), counts, HA_MPI_NO_ROOT_, comm, HA_SITE)
+    ha_mpi_gather_(NULL, 1, HA_MPI_TARGET_(all), HA_MPI_PART_(part), counts, HA_MPI_NO_ROOT_,      \
+                   comm, HA_SITE)
 #define ha_mpi_scatter(part, all, counts, root, comm)                                              \
-    ha_mpi_scatter_(HA_MPI_TARGET_(part), HA_MPI_PART_(all), counts, root, comm, HA_SITE)
+    ha_mpi_scatter_(NULL, 1, HA_MPI_TARGET_(part), HA_MPI_PART_(all), counts, root, comm, HA_SITE)
 #define ha_mpi_alltoall(to, from, comm)                                                            \
-    ha_mpi_alltoall_(HA_MPI_TARGET_(to), HA_MPI_PART_(from), comm, HA_SITE)
+    ha_mpi_alltoall_(NULL, 1, HA_MPI_TARGET_(to), HA_MPI_PART_(from), comm, HA_SITE)
 
-HA_API HA_MUST_CHECK ha_status ha_mpi_bcast_(ha_mpi_part x, int root, MPI_Comm comm,
-                                             const char *site);
-HA_API HA_MUST_CHECK ha_status ha_mpi_reduce_(ha_mpi_part x, MPI_Op op, int root, MPI_Comm comm,
-                                              const char *site);
-HA_API HA_MUST_CHECK ha_status ha_mpi_gather_(ha_mpi_part all, ha_mpi_part part,
-                                              const int64_t *counts, int root, MPI_Comm comm,
-                                              const char *site);
-HA_API HA_MUST_CHECK ha_status ha_mpi_scatter_(ha_mpi_part part, ha_mpi_part all,
-                                               const int64_t *counts, int root, MPI_Comm comm,
-                                               const char *site);
-HA_API HA_MUST_CHECK ha_status ha_mpi_alltoall_(ha_mpi_part to, ha_mpi_part from, MPI_Comm comm,
-                                                const char *site);
+/* The same without waiting, by requests as those of ha_mpi_isend: each rank waits for its own, and ranks begin the
+ * collectives of a communicator in the same order. What is sent is read now, and `counts`, too. What was packed may be
+ * changed at once; what is sent or received in place, and what is reduced, is open until it has been waited for, or it is
+ * opened then, and may be freed before (records may not). MPI gets no device's memory for reductions, as ever. What
+ * fails at the beginning has opened nothing, and the request is zero. With HARRAY_MPI_CHECK each waits for the others
+ * to begin. */
+#define ha_mpi_ibcast(request, x, root, comm)                                                      \
+    ha_mpi_bcast_(request, 0, HA_MPI_TARGET_(x), root, comm, HA_SITE)
+#define ha_mpi_ireduce(request, x, op, root, comm)                                                 \
+    ha_mpi_reduce_(request, 0, HA_MPI_TARGET_(x), op, root, comm, HA_SITE)
+#define ha_mpi_iallreduce(request, x, op, comm)                                                    \
+    ha_mpi_reduce_(request, 0, HA_MPI_TARGET_(x), op, HA_MPI_NO_ROOT_, comm, HA_SITE)
+#define ha_mpi_igather(request, all, part, counts, root, comm)                                     \
+    ha_mpi_gather_(request, 0, HA_MPI_TARGET_(all), HA_MPI_PART_(part), counts, root, comm, HA_SITE)
+#define ha_mpi_iallgather(request, all, part, counts, comm)                                        \
+    ha_mpi_gather_(request, 0, HA_MPI_TARGET_(all), HA_MPI_PART_(part), counts, HA_MPI_NO_ROOT_,   \
+                   comm, HA_SITE)
+#define ha_mpi_iscatter(request, part, all, counts, root, comm)                                    \
+    ha_mpi_scatter_(request, 0, HA_MPI_TARGET_(part), HA_MPI_PART_(all), counts, root, comm,       \
+                    HA_SITE)
+#define ha_mpi_ialltoall(request, to, from, comm)                                                  \
+    ha_mpi_alltoall_(request, 0, HA_MPI_TARGET_(to), HA_MPI_PART_(from), comm, HA_SITE)
+
+HA_API HA_MUST_CHECK ha_status ha_mpi_bcast_(ha_mpi_request *request, int waits, ha_mpi_part x,
+                                             int root, MPI_Comm comm, const char *site);
+HA_API HA_MUST_CHECK ha_status ha_mpi_reduce_(ha_mpi_request *request, int waits, ha_mpi_part x,
+                                              MPI_Op op, int root, MPI_Comm comm, const char *site);
+HA_API HA_MUST_CHECK ha_status ha_mpi_gather_(ha_mpi_request *request, int waits, ha_mpi_part all,
+                                              ha_mpi_part part, const int64_t *counts, int root,
+                                              MPI_Comm comm, const char *site);
+HA_API HA_MUST_CHECK ha_status ha_mpi_scatter_(ha_mpi_request *request, int waits, ha_mpi_part part,
+                                               ha_mpi_part all, const int64_t *counts, int root,
+                                               MPI_Comm comm, const char *site);
+HA_API HA_MUST_CHECK ha_status ha_mpi_alltoall_(ha_mpi_request *request, int waits, ha_mpi_part to,
+                                                ha_mpi_part from, MPI_Comm comm, const char *site);
 
 /* ---- halos ---------------------------------------------------------------------------------- */
 

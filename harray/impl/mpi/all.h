@@ -14,6 +14,8 @@
 #include "small_floats.h"
 #include "agree.h"
 #include "collective.h"
+#include "meetings.h"
+#include "waiting.h"
 #include "halo_boxes.h"
 #include "halo_fields.h"
 #include "halo_new.h"

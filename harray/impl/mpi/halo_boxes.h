@@ -5,7 +5,7 @@
 #ifndef HARRAY_IMPL_MPI_HALO_BOXES_H
 #define HARRAY_IMPL_MPI_HALO_BOXES_H
 
-#include "collective.h"
+#include "waiting.h"
 
 typedef struct ha_mpi_grid {
     int dimensions, kind;
