@@ -185,12 +185,13 @@ static void some_record_halos(int kind, int rounds) {
 
 /* ---- what is moved ------------------------------------------------------------------------------ */
 
-/* A ring of blocks of 6 x 5 records; `paths` of them and an array of doubles. */
+/* A ring of blocks of 6 x 5 records, `paths` of them, and arrays of doubles and of floats. */
+enum { PARTS = 3, ARRAYS_FACE = 5 * (8 + 4) };
 typedef struct ring_case {
     MPI_Comm ring;
     ha_records *records;
-    darray array;
-    ha_mpi_part part[2];
+    darray array, floats;
+    ha_mpi_part part[PARTS];
 } ring_case;
 
 static void fill_ring(ring_case *x, ha_context *c, int value) {
@@ -204,6 +205,7 @@ static void fill_ring(ring_case *x, ha_context *c, int value) {
     SUCCEEDS(ha_records_open(&v, x->records, c, "write", 0, HA_END)); /* valid there alone */
     SUCCEEDS(ha_records_close(&v));
     SUCCEEDS(darray_fill(x->array, ha_dvalue_of_double(value), c));
+    SUCCEEDS(darray_fill(x->floats, ha_dvalue_of_double(value + 1), c));
 }
 
 static ring_case make_ring(const char *paths, ha_context *c) {
@@ -213,7 +215,9 @@ static ring_case make_ring(const char *paths, ha_context *c) {
     x.records = ha_records_new(&particle_record, 2, (int64_t[]){6, 5}, me % 2 ? "soa" : "aos");
     x.array = darray_zeros(HA_DTYPE_double, 2, (int64_t[]){6, 5}, c);
     x.part[0] = HA_MPI_FIELDS(x.records, paths, ha_box2(0, 6, 0, 5));
+    x.floats = darray_zeros(HA_DTYPE_float, 2, (int64_t[]){6, 5}, c);
     x.part[1] = HA_MPI_PART(x.array);
+    x.part[2] = HA_MPI_PART(x.floats);
     fill_ring(&x, c, me);
     return x;
 }
@@ -231,12 +235,15 @@ static void compare_ring(const ring_case *x, int more) {
         IS_TRUE(last.pos.x == high && last.kind == high + 2 && last.mass == (float)(me + more + 3));
         SUCCEEDS(darray_get(x->array, 2, (int64_t[]){5, j}, &value));
         IS_TRUE(value.as_double == high);
+        SUCCEEDS(darray_get(x->floats, 2, (int64_t[]){0, j}, &value));
+        IS_TRUE(ha_dvalue_equal(value, ha_dvalue_of_double(low + 1)));
     }
 }
 
 static void free_ring(ring_case *x) {
     SUCCEEDS(ha_records_free(x->records));
     SUCCEEDS(darray_free(&x->array));
+    SUCCEEDS(darray_free(&x->floats));
     MPI_Comm_free(&x->ring);
 }
 
@@ -245,7 +252,7 @@ static void moved_by_record_halos(void) {
     enum { FACE = 5 * (2 * 8 + 4) }; /* of "pos+kind" */
     for (int p = 0; p < 2; p++) {
         ring_case x = make_ring("pos+kind", places[p]);
-        ha_mpi_halo *halo = ha_mpi_halo_new(x.ring, places[p], 1, x.part, 2, HA_MPI_FACES);
+        ha_mpi_halo *halo = ha_mpi_halo_new(x.ring, places[p], 1, x.part, PARTS, HA_MPI_FACES);
         for (int step = 0; step < 3; step++) {
             fill_ring(&x, places[p], me + step);
             const ha_mpi_traffic before = ha_mpi_traffic_so_far();
@@ -256,9 +263,9 @@ static void moved_by_record_halos(void) {
             const uint64_t moved = ha_records_statistics(x.records).bytes - was.bytes;
             IS_TRUE(moved == (p ? 4 * FACE : 0));
             IS_TRUE(ha_records_valid(x.records, places[p], "pos+kind", 0, HA_END));
-            IS_TRUE(after.staged_bytes - before.staged_bytes == (p ? 4 * (FACE + 5 * 8) : 0));
-            IS_TRUE(after.packed_bytes - before.packed_bytes == 4 * (FACE + 5 * 8));
-            IS_TRUE(after.bytes_sent - before.bytes_sent == 2 * (FACE + 5 * 8));
+            IS_TRUE(after.staged_bytes - before.staged_bytes == (p ? 4 * (FACE + ARRAYS_FACE) : 0));
+            IS_TRUE(after.packed_bytes - before.packed_bytes == 4 * (FACE + ARRAYS_FACE));
+            IS_TRUE(after.bytes_sent - before.bytes_sent == 2 * (FACE + ARRAYS_FACE));
             IS_TRUE(after.messages_sent - before.messages_sent == 2);
             compare_ring(&x, step);
         }
@@ -279,7 +286,6 @@ static void records_that_do_not_fit(void) {
     ring_case x = make_ring("pos+kind", ha_host());
     const int odd_one = me == ranks - 1;
     const ha_region all = ha_box2(0, 6, 0, 5);
-    darray floats = darray_zeros(HA_DTYPE_float, 2, (int64_t[]){6, 5}, ha_host());
     ha_records *line = ha_records_new(&particle_record, 1, (int64_t[]){6}, NULL);
     refused(&x, HA_MPI_FIELDS(x.records, "pos+speed", all), "no field 'speed'");
     refused(&x, HA_MPI_FIELDS(x.records, "pos", ha_box2(0, 7, 0, 5)), "[0, 7) of dimension 0");
@@ -288,26 +294,25 @@ static void records_that_do_not_fit(void) {
     refused(&x, HA_MPI_FIELDS(x.records, odd_one ? "mass" : "kind", all), "");
     refused(&x, HA_MPI_FIELDS(x.records, "kind", odd_one ? ha_box2(0, 6, 0, 4) : all), "");
     const ha_mpi_part mass = HA_MPI_FIELDS(x.records, "mass", all);
-    refused(&x, odd_one ? mass : HA_MPI_PART(floats), ""); /* as many bytes, but no array */
-    ha_mpi_halo *halo = ha_mpi_halo_new(x.ring, NULL, 1, x.part, 2, HA_MPI_FACES);
+    refused(&x, odd_one ? mass : x.part[2], ""); /* as many bytes, but no array */
+    ha_mpi_halo *halo = ha_mpi_halo_new(x.ring, NULL, 1, x.part, PARTS, HA_MPI_FACES);
     const ha_mpi_part wrong[] = {HA_MPI_FIELDS(x.records, "pos+mass", all),
                                  HA_MPI_FIELDS(x.records, "pos", all),
                                  HA_MPI_FIELDS(x.records, "pos+kind", ha_box2(0, 5, 0, 5)),
                                  HA_MPI_FIELDS(line, "pos+kind", ha_box1(0, 6)), x.part[1]};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        const ha_mpi_part two[] = {wrong[i], x.part[1]};
-        FAILS(HA_ERR_ARGUMENT, "field 0 has not the types", ha_mpi_halo_rebind(halo, two, 2));
+        const ha_mpi_part part[] = {wrong[i], x.part[1], x.part[2]};
+        FAILS(HA_ERR_ARGUMENT, "field 0 has not the types", ha_mpi_halo_rebind(halo, part, PARTS));
     }
-    const ha_mpi_part turned[] = {x.part[0], x.part[0]};
-    FAILS(HA_ERR_ARGUMENT, "field 1 has not the type,", ha_mpi_halo_rebind(halo, turned, 2));
-    const ha_mpi_part unknown[] = {HA_MPI_FIELDS(x.records, "speed", all), x.part[1]};
-    FAILS(HA_ERR_ARGUMENT, "no field 'speed'", ha_mpi_halo_rebind(halo, unknown, 2));
+    const ha_mpi_part turned[] = {x.part[0], x.part[0], x.part[2]};
+    FAILS(HA_ERR_ARGUMENT, "field 1 has not the type,", ha_mpi_halo_rebind(halo, turned, PARTS));
+    const ha_mpi_part unknown[] = {HA_MPI_FIELDS(x.records, "speed", all), x.part[1], x.part[2]};
+    FAILS(HA_ERR_ARGUMENT, "no field 'speed'", ha_mpi_halo_rebind(halo, unknown, PARTS));
     SUCCEEDS(ha_mpi_halo_start(halo)); /* all are as before */
     SUCCEEDS(ha_mpi_halo_finish(halo));
     compare_ring(&x, 0);
     ha_mpi_halo_free(halo);
     SUCCEEDS(ha_records_free(line));
-    SUCCEEDS(darray_free(&floats));
     free_ring(&x);
     end_case("halos of records that do not fit");
 }
@@ -315,20 +320,20 @@ static void records_that_do_not_fit(void) {
 /* Rank 1 has no values to send; or its records are open when ghost cells come. */
 static void records_that_fail(void) {
     ring_case x = make_ring("pos+kind", places[1]);
-    ha_mpi_halo *halo = ha_mpi_halo_new(x.ring, places[1], 1, x.part, 2, HA_MPI_FACES);
+    ha_mpi_halo *halo = ha_mpi_halo_new(x.ring, places[1], 1, x.part, PARTS, HA_MPI_FACES);
     const int neighbours = me == 1 || (me + 1) % ranks == 1 || (me + ranks - 1) % ranks == 1;
     ha_records *nothing = ha_records_new(&particle_record, 2, (int64_t[]){6, 5}, NULL);
-    const ha_mpi_part empty[] = {HA_MPI_FIELDS(nothing, "pos+kind", ha_box2(0, 6, 0, 5)),
-                                 x.part[1]};
+    const ha_mpi_part empty[] = {HA_MPI_FIELDS(nothing, "pos+kind", ha_box2(0, 6, 0, 5)), x.part[1],
+                                 x.part[2]};
     ha_records_access v;
-    if (me == 1) SUCCEEDS(ha_mpi_halo_rebind(halo, empty, 2));
+    if (me == 1) SUCCEEDS(ha_mpi_halo_rebind(halo, empty, PARTS));
     SUCCEEDS(ha_mpi_halo_start(halo));
     if (neighbours)
         FAILS(me == 1 ? HA_ERR_STATE : HA_ERR_LOST, me == 1 ? "never written" : "rank 1 has failed",
               ha_mpi_halo_finish(halo));
     else
         SUCCEEDS(ha_mpi_halo_finish(halo));
-    SUCCEEDS(ha_mpi_halo_rebind(halo, x.part, 2));
+    SUCCEEDS(ha_mpi_halo_rebind(halo, x.part, PARTS));
     SUCCEEDS(ha_mpi_halo_start(halo));
     memset(&v, 0, sizeof v);
     if (me == 1) SUCCEEDS(ha_records_open(&v, x.records, places[1], "read pos", 0, HA_END));
@@ -377,7 +382,7 @@ static void record_halos_with_failures(ha_context *c) {
     int hit = 1, all = 0;
     for (int after = 0; hit; after++) { /* making */
         arm(me == 1 ? after : -1);
-        ha_mpi_halo *halo = ha_mpi_halo_new(x.ring, c, 1, x.part, 2, HA_MPI_FACES);
+        ha_mpi_halo *halo = ha_mpi_halo_new(x.ring, c, 1, x.part, PARTS, HA_MPI_FACES);
         arm_at = -1;
         const int there = halo != NULL;
         MPI_Allreduce(&there, &all, 1, MPI_INT, MPI_SUM, WORLD);
@@ -387,7 +392,7 @@ static void record_halos_with_failures(ha_context *c) {
         ha_mpi_halo_free(halo);
         MPI_Allreduce(&was_hit, &hit, 1, MPI_INT, MPI_MAX, WORLD);
     }
-    ha_mpi_halo *halo = ha_mpi_halo_new(x.ring, c, 1, x.part, 2, HA_MPI_FACES);
+    ha_mpi_halo *halo = ha_mpi_halo_new(x.ring, c, 1, x.part, PARTS, HA_MPI_FACES);
     for (int after = 0; exchanged_with_failure(&x, halo, c, after, 0); after++) {}
     for (int after = 0; exchanged_with_failure(&x, halo, c, after, 1); after++) {}
     ha_mpi_halo_free(halo);

@@ -33,6 +33,7 @@ static void all_cases(int rounds) {
     reductions(2 * rounds);
     pending_collectives(2 * rounds);
     for (int kind = HA_MPI_CORNERS; kind <= HA_MPI_AT_ONCE; kind++) some_halos(kind, rounds);
+    halos_of_columns();
     halos_by_turns();
     halos_that_do_not_wait(HA_MPI_FACES);
     halos_that_do_not_wait(HA_MPI_AT_ONCE);
@@ -44,11 +45,13 @@ static void all_cases(int rounds) {
     nothing_at_all();
     wrong_arguments();
     wrong_fields();
+    wrong_shares();
     arrays_in_use();
     arrays_that_were_freed();
     arrays_of_pending_collectives();
     messages_that_do_not_fit();
     halos_that_do_not_fit();
+    fields_that_do_not_fit();
     records_that_do_not_fit();
     a_rank_that_fails();
     records_that_fail();
