@@ -39,7 +39,8 @@ static void all_cases(int rounds) {
     halos_that_do_not_wait(HA_MPI_AT_ONCE);
     moved_by_halos();
     if (!is_checked) moved_by_messages();
-    for (int kind = HA_MPI_CORNERS; kind <= HA_MPI_AT_ONCE; kind++) some_record_halos(kind, rounds);
+    for (int kind = HA_MPI_CORNERS; kind <= HA_MPI_AT_ONCE; kind++)
+        some_record_halos(kind, rounds / 2 + 1);
     moved_by_record_halos();
     told_of_messages();
     nothing_at_all();

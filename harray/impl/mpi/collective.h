@@ -12,17 +12,17 @@ typedef struct ha_mpi_meeting {
     int rank, ranks, root; /* root -1: there is none */
     int waits;             /* 0: it returns when it has begun */
     ha_mpi_signature sign;
-    uint64_t begun;        /* 0: nobody listens */
-    int64_t bytes;         /* of this rank's part */
-    ha_mpi_side part, all; /* the elements of this rank, and those of all */
-    int has_all;           /* it has these */
-    int *number, *at;      /* how many units are whose, and where; one allocation */
-    MPI_Op op;             /* of a reduction */
-    int op_is_made;        /* it is to be freed */
-    char *result;          /* of a reduction on its root */
-    MPI_Request *request;  /* those of MPI's calls that have begun */
+    uint64_t begun;       /* 0: nobody listens */
+    int64_t bytes;        /* of this rank's part */
+    int has_all;          /* it has the elements of all */
+    int *number, *at;     /* how many units are whose, and where; one allocation */
+    MPI_Op op;            /* of a reduction */
+    int op_is_made;       /* it is to be freed */
+    char *result;         /* of a reduction on its root */
+    MPI_Request *request; /* those of MPI's calls that have begun */
     int requests;
-    ha_array *kept[2]; /* what will be unpacked into: the meeting is one more owner */
+    ha_array *kept[2];     /* what will be unpacked into: the meeting is one more owner */
+    ha_mpi_side part, all; /* those of this rank, and of all; undefined before they are set */
 } ha_mpi_meeting;
 
 /* What the user gives for it. */
@@ -42,8 +42,11 @@ typedef struct ha_mpi_collective {
 
 HA_IN_ ha_status ha_mpi_meet(ha_mpi_meeting *meeting, const ha_mpi_call *call, int root,
                              int waits) {
-    *meeting = (ha_mpi_meeting){
-        .call = *call, .root = root, .waits = waits, .begun = ha_mpi_moment()};
+    memset(meeting, 0, offsetof(ha_mpi_meeting, part));
+    meeting->call = *call;
+    meeting->root = root;
+    meeting->waits = waits;
+    meeting->begun = ha_mpi_moment();
     ha_status s = ha_mpi_enter(call);
     if (!s) s = ha_mpi_told(call, MPI_Comm_size(call->comm, &meeting->ranks), "MPI_Comm_size");
     if (!s) s = ha_mpi_told(call, MPI_Comm_rank(call->comm, &meeting->rank), "MPI_Comm_rank");

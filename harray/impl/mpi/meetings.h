@@ -73,7 +73,7 @@ HA_IN_ int ha_mpi_await_requests(ha_mpi_meeting *meeting) {
 /* It is open. What MPI has begun before it fails comes to its end. */
 HA_IN_ ha_status ha_mpi_run_on(const ha_mpi_collective *kind, ha_mpi_meeting *meeting) {
     meeting->kept[0] = ha_mpi_keep(&meeting->part);
-    meeting->kept[1] = ha_mpi_keep(&meeting->all);
+    if (meeting->has_all) meeting->kept[1] = ha_mpi_keep(&meeting->all);
     ha_status s = ha_mpi_told(&meeting->call, kind->run(meeting), kind->what);
     if (!s) return HA_OK;
     (void)ha_mpi_await_requests(meeting);
