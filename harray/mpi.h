@@ -80,9 +80,9 @@ typedef struct ha_mpi_request {
 #define ha_mpi_irecv(request, x, from, tag, comm)                                                  \
     ha_mpi_irecv_(request, HA_MPI_TARGET_(x), from, tag, comm, HA_SITE)
 
-/* Waits for it, and unpacks what has come. The request is zero afterwards, whether that succeeds or not; but HA_ERR_STATE
- * of HARRAY_MPI_CHECK, below, leaves it as it is. Of a zero one: HA_OK. wait_all waits for all of them, and returns the
- * first error. */
+/* Waits for it, and unpacks what has come. The request is zero afterwards, whether that succeeds or not; but
+ * HA_ERR_STATE of HARRAY_MPI_CHECK, below, leaves it as it is. Of a zero one: HA_OK. wait_all waits for all of them,
+ * and returns the first error. */
 #define ha_mpi_wait(request) ha_mpi_wait_all(request, 1)
 #define ha_mpi_wait_all(requests, count) ha_mpi_wait_all_(requests, count, HA_SITE)
 
@@ -129,11 +129,11 @@ HA_API HA_MUST_CHECK ha_status ha_mpi_test_(ha_mpi_request *request, int *done, 
     ha_mpi_alltoall_(NULL, 1, HA_MPI_TARGET_(to), HA_MPI_PART_(from), comm, HA_SITE)
 
 /* The same without waiting, by requests as those of ha_mpi_isend: each rank waits for its own, and ranks begin the
- * collectives of a communicator in the same order. What is sent is read now, and `counts`, too. What was packed may be
- * changed at once; what is sent or received in place, and what is reduced, is open until it has been waited for, or it is
- * opened then, and may be freed before (records may not). MPI gets no device's memory for reductions, as ever. What
- * fails at the beginning has opened nothing, and the request is zero. With HARRAY_MPI_CHECK each waits for the others
- * to begin. */
+ * collectives of a communicator in the same order. What is sent is read now, and `counts`, too. A view that is sent,
+ * received or reduced in place stays open until it has been waited for. Any other one may be changed at once when it
+ * was sent, is opened when it has been waited for when something comes, and may be freed before (records may not).
+ * MPI gets no device's memory for reductions, as ever. When the beginning fails nothing stays open, and the request
+ * is zero. With HARRAY_MPI_CHECK each waits for the others to begin. */
 #define ha_mpi_ibcast(request, x, root, comm)                                                      \
     ha_mpi_bcast_(request, 0, HA_MPI_TARGET_(x), root, comm, HA_SITE)
 #define ha_mpi_ireduce(request, x, op, root, comm)                                                 \

@@ -1,5 +1,5 @@
-/* Collectives of views: each opens what it has, as for a message, and calls MPI's, which has done it when it returns, or
- * gives requests for it. */
+/* Collectives of views: each opens what it has, as for a message, and calls MPI's, which has done it when it returns,
+ * or gives requests for it. */
 #ifndef HARRAY_IMPL_MPI_COLLECTIVE_H
 #define HARRAY_IMPL_MPI_COLLECTIVE_H
 
