@@ -51,6 +51,9 @@ typedef struct ha_mpi_part {
 #define HA_MPI_FIELDS(records, paths, box) ha_mpi_fields_(records, paths, box)
 HA_API ha_mpi_part ha_mpi_fields_(ha_records *records, const char *paths, ha_region box);
 
+/* An array as such a part, for a list of both. */
+#define HA_MPI_PART(x) HA_MPI_TARGET_(x)
+
 /* ---- from one rank to another --------------------------------------------------------------- */
 
 /* As MPI_Send, MPI_Recv and MPI_Sendrecv. `from` may be MPI_ANY_SOURCE, the tag of a receive MPI_ANY_TAG; with
@@ -61,7 +64,7 @@ HA_API ha_mpi_part ha_mpi_fields_(ha_records *records, const char *paths, ha_reg
 #define ha_mpi_exchange(out, to, in, from, tag, comm)                                              \
     ha_mpi_exchange_(HA_MPI_PART_(out), to, HA_MPI_TARGET_(in), from, tag, comm, HA_SITE)
 
-/* A message under way; zero: none. It is waited for once, by any thread that may call MPI. */
+/* A message, or a collective, under way; zero: none. It is waited for once, by any thread that may call MPI. */
 typedef struct ha_mpi_request {
     struct ha_mpi_message_ *message;
 } ha_mpi_request;
@@ -77,9 +80,9 @@ typedef struct ha_mpi_request {
 #define ha_mpi_irecv(request, x, from, tag, comm)                                                  \
     ha_mpi_irecv_(request, HA_MPI_TARGET_(x), from, tag, comm, HA_SITE)
 
-/* Waits for a message, and unpacks it. The request is zero afterwards, whether that succeeds or not; but HA_ERR_STATE
- * of HARRAY_MPI_CHECK, below, leaves it as it is. Of a zero one: HA_OK. wait_all waits for all of them, and returns the
- * first error. */
+/* Waits for it, and unpacks what has come. The request is zero afterwards, whether that succeeds or not; but
+ * HA_ERR_STATE of HARRAY_MPI_CHECK, below, leaves it as it is. Of a zero one: HA_OK. wait_all waits for all of them,
+ * and returns the first error. */
 #define ha_mpi_wait(request) ha_mpi_wait_all(request, 1)
 #define ha_mpi_wait_all(requests, count) ha_mpi_wait_all_(requests, count, HA_SITE)
 
@@ -110,37 +113,62 @@ HA_API HA_MUST_CHECK ha_status ha_mpi_test_(ha_mpi_request *request, int *done, 
  * all: elements of all ranks, those of rank 0 first. counts[r]: how many are rank r's; NULL: as many of each.
  * Of gather and scatter only the root looks at `all` and `counts`, the others may give any view. alltoall has as many
  * elements for each rank. HA_ERR_ARGUMENT when these numbers do not come to the size of `all`. */
-#define ha_mpi_bcast(x, root, comm) ha_mpi_bcast_(HA_MPI_TARGET_(x), root, comm, HA_SITE)
-#define ha_mpi_reduce(x, op, root, comm) ha_mpi_reduce_(HA_MPI_TARGET_(x), op, root, comm, HA_SITE)
+#define ha_mpi_bcast(x, root, comm) ha_mpi_bcast_(NULL, 1, HA_MPI_TARGET_(x), root, comm, HA_SITE)
+#define ha_mpi_reduce(x, op, root, comm)                                                           \
+    ha_mpi_reduce_(NULL, 1, HA_MPI_TARGET_(x), op, root, comm, HA_SITE)
 #define ha_mpi_allreduce(x, op, comm)                                                              \
-    ha_mpi_reduce_(HA_MPI_TARGET_(x), op, HA_MPI_NO_ROOT_, comm, HA_SITE)
+    ha_mpi_reduce_(NULL, 1, HA_MPI_TARGET_(x), op, HA_MPI_NO_ROOT_, comm, HA_SITE)
 #define ha_mpi_gather(all, part, counts, root, comm)                                               \
-    ha_mpi_gather_(HA_MPI_TARGET_(all), HA_MPI_PART_(part), counts, root, comm, HA_SITE)
+    ha_mpi_gather_(NULL, 1, HA_MPI_TARGET_(all), HA_MPI_PART_(part), counts, root, comm, HA_SITE)
 #define ha_mpi_allgather(all, part, counts, comm)                                                  \
-    ha_mpi_gather_(HA_MPI_TARGET_(all), HA_MPI_PART_(part), counts, HA_MPI_NO_ROOT_, comm, HA_SITE)
+    ha_mpi_gather_(NULL, 1, HA_MPI_TARGET_(all), HA_MPI_PART_(part), counts, HA_MPI_NO_ROOT_,      \
+                   comm, HA_SITE)
 #define ha_mpi_scatter(part, all, counts, root, comm)                                              \
-    ha_mpi_scatter_(HA_MPI_TARGET_(part), HA_MPI_PART_(all), counts, root, comm, HA_SITE)
+    ha_mpi_scatter_(NULL, 1, HA_MPI_TARGET_(part), HA_MPI_PART_(all), counts, root, comm, HA_SITE)
 #define ha_mpi_alltoall(to, from, comm)                                                            \
-    ha_mpi_alltoall_(HA_MPI_TARGET_(to), HA_MPI_PART_(from), comm, HA_SITE)
+    ha_mpi_alltoall_(NULL, 1, HA_MPI_TARGET_(to), HA_MPI_PART_(from), comm, HA_SITE)
 
-HA_API HA_MUST_CHECK ha_status ha_mpi_bcast_(ha_mpi_part x, int root, MPI_Comm comm,
-                                             const char *site);
-HA_API HA_MUST_CHECK ha_status ha_mpi_reduce_(ha_mpi_part x, MPI_Op op, int root, MPI_Comm comm,
-                                              const char *site);
-HA_API HA_MUST_CHECK ha_status ha_mpi_gather_(ha_mpi_part all, ha_mpi_part part,
-                                              const int64_t *counts, int root, MPI_Comm comm,
-                                              const char *site);
-HA_API HA_MUST_CHECK ha_status ha_mpi_scatter_(ha_mpi_part part, ha_mpi_part all,
-                                               const int64_t *counts, int root, MPI_Comm comm,
-                                               const char *site);
-HA_API HA_MUST_CHECK ha_status ha_mpi_alltoall_(ha_mpi_part to, ha_mpi_part from, MPI_Comm comm,
-                                                const char *site);
+/* The same without waiting, by requests as those of ha_mpi_isend: each rank waits for its own, and ranks begin the
+ * collectives of a communicator in the same order. What is sent is read now, and `counts`, too. A view that is sent,
+ * received or reduced in place stays open until it has been waited for. Any other one may be changed at once when it
+ * was sent, is opened when it has been waited for when something comes, and may be freed before (records may not).
+ * MPI gets no device's memory for reductions, as ever. When the beginning fails nothing stays open, and the request
+ * is zero. With HARRAY_MPI_CHECK each waits for the others to begin. */
+#define ha_mpi_ibcast(request, x, root, comm)                                                      \
+    ha_mpi_bcast_(request, 0, HA_MPI_TARGET_(x), root, comm, HA_SITE)
+#define ha_mpi_ireduce(request, x, op, root, comm)                                                 \
+    ha_mpi_reduce_(request, 0, HA_MPI_TARGET_(x), op, root, comm, HA_SITE)
+#define ha_mpi_iallreduce(request, x, op, comm)                                                    \
+    ha_mpi_reduce_(request, 0, HA_MPI_TARGET_(x), op, HA_MPI_NO_ROOT_, comm, HA_SITE)
+#define ha_mpi_igather(request, all, part, counts, root, comm)                                     \
+    ha_mpi_gather_(request, 0, HA_MPI_TARGET_(all), HA_MPI_PART_(part), counts, root, comm, HA_SITE)
+#define ha_mpi_iallgather(request, all, part, counts, comm)                                        \
+    ha_mpi_gather_(request, 0, HA_MPI_TARGET_(all), HA_MPI_PART_(part), counts, HA_MPI_NO_ROOT_,   \
+                   comm, HA_SITE)
+#define ha_mpi_iscatter(request, part, all, counts, root, comm)                                    \
+    ha_mpi_scatter_(request, 0, HA_MPI_TARGET_(part), HA_MPI_PART_(all), counts, root, comm,       \
+                    HA_SITE)
+#define ha_mpi_ialltoall(request, to, from, comm)                                                  \
+    ha_mpi_alltoall_(request, 0, HA_MPI_TARGET_(to), HA_MPI_PART_(from), comm, HA_SITE)
+
+HA_API HA_MUST_CHECK ha_status ha_mpi_bcast_(ha_mpi_request *request, int waits, ha_mpi_part x,
+                                             int root, MPI_Comm comm, const char *site);
+HA_API HA_MUST_CHECK ha_status ha_mpi_reduce_(ha_mpi_request *request, int waits, ha_mpi_part x,
+                                              MPI_Op op, int root, MPI_Comm comm, const char *site);
+HA_API HA_MUST_CHECK ha_status ha_mpi_gather_(ha_mpi_request *request, int waits, ha_mpi_part all,
+                                              ha_mpi_part part, const int64_t *counts, int root,
+                                              MPI_Comm comm, const char *site);
+HA_API HA_MUST_CHECK ha_status ha_mpi_scatter_(ha_mpi_request *request, int waits, ha_mpi_part part,
+                                               ha_mpi_part all, const int64_t *counts, int root,
+                                               MPI_Comm comm, const char *site);
+HA_API HA_MUST_CHECK ha_status ha_mpi_alltoall_(ha_mpi_request *request, int waits, ha_mpi_part to,
+                                                ha_mpi_part from, MPI_Comm comm, const char *site);
 
 /* ---- halos ---------------------------------------------------------------------------------- */
 
 /* The exchange of ghost cells with the neighbours in a communicator of MPI_Cart_create, again and again:
  *
- *     const darray fields[] = {HA_DARRAY(u), HA_DARRAY(v)};
+ *     const ha_mpi_part fields[] = {HA_MPI_PART(u), HA_MPI_FIELDS(r.records, "pos+vel", ha_box2(0, n, 0, m))};
  *     ha_mpi_halo *halo = ha_mpi_halo_new(cart, gpu, 1, fields, 2, HA_MPI_CORNERS);
  *     for (…) {
  *         HA_CHECK(ha_mpi_halo_start(halo));  // packs on the device, and does not wait
@@ -153,10 +181,13 @@ HA_API HA_MUST_CHECK ha_status ha_mpi_alltoall_(ha_mpi_part to, ha_mpi_part from
  * Dimension d of the fields is dimension d of the communicator, in which they have `width` ghost cells at each end (so
  * the first `width` and the last `width` indices of a field; whatever is called 0). Further dimensions are taken
  * whole. Ghost cells at the end of a dimension that is not periodic are left alone. Fields may be of any types, and
- * lie in memory in any way.
+ * lie in memory in any way, another one on each rank. `fields` is an array of whatever a message takes, of one kind:
+ * array_T_D, darray or ha_mpi_part. Of records the box has the ghost cells, too.
  *
  * A plan has buffers of its own, and its own communicator: between start and finish the fields are free, and several
- * plans may be under way. Packing and unpacking happens at `context`. All fields of one type travel in one message. */
+ * plans may be under way. Packing and unpacking happens at `context`; fields of records are gathered on the host, to
+ * which only their cells are moved, for which start waits, and their ghost cells are brought to `context` then. All
+ * fields travel in one message to each neighbour, which is put together on the host when they have several types. */
 typedef struct ha_mpi_halo ha_mpi_halo;
 enum ha_mpi_halo_kind {
     HA_MPI_CORNERS, /* ghost cells along edges and corners, too: dimension after dimension, by two messages each */
@@ -166,12 +197,13 @@ enum ha_mpi_halo_kind {
 
 /* Collective: all ranks of `cart` get a plan, or none does, and NULL. HA_ERR_ARGUMENT, with a text that names the
  * rank: it is no communicator of MPI_Cart_create; a field has fewer dimensions, repeats elements, or has fewer
- * interior cells than `width` in one of them; fields of neighbours differ in type or number, or their faces in extents;
- * HA_ERR_MEMORY. The plan is one more owner of the fields, and of those of ha_mpi_halo_rebind. */
+ * interior cells than `width` in one of them; records do not have the fields or the box; fields of neighbours differ in
+ * type or number, or their faces in extents; HA_ERR_MEMORY. The plan is one more owner of the arrays, and of those of
+ * ha_mpi_halo_rebind. Records, and the texts of their fields, have to live as long as it has them. */
 #define ha_mpi_halo_new(cart, context, width, fields, count, kind)                                 \
-    ha_mpi_halo_new_(cart, context, width, fields, count, kind, HA_SITE)
+    ha_mpi_halo_new_(cart, context, width, HA_MPI_LIST_(fields), count, kind, HA_SITE)
 HA_API ha_mpi_halo *ha_mpi_halo_new_(MPI_Comm cart, ha_context *context, int64_t width,
-                                     const darray *fields, size_t count, int kind,
+                                     const void *fields, size_t each, size_t count, int kind,
                                      const char *site);
 
 /* start reads the cells that are sent (of HA_MPI_CORNERS: of the first dimension), and on the host sends them. finish
@@ -185,11 +217,13 @@ HA_API ha_mpi_halo *ha_mpi_halo_new_(MPI_Comm cart, ha_context *context, int64_t
 HA_API HA_MUST_CHECK ha_status ha_mpi_halo_start_(ha_mpi_halo *halo, const char *site);
 HA_API HA_MUST_CHECK ha_status ha_mpi_halo_finish_(ha_mpi_halo *halo, const char *site);
 
-/* Other fields from now on, as many and with the same types, extents and storage (as ha_copy_plan_run_on): for
- * arrays that take turns. No communication. HA_ERR_STATE between start and finish; HA_ERR_ARGUMENT. */
-#define ha_mpi_halo_rebind(halo, fields, count) ha_mpi_halo_rebind_(halo, fields, count, HA_SITE)
-HA_API HA_MUST_CHECK ha_status ha_mpi_halo_rebind_(ha_mpi_halo *halo, const darray *fields,
-                                                   size_t count, const char *site);
+/* Other fields from now on, as many and with the same types, extents and storage (as ha_copy_plan_run_on; of records
+ * types and extents): for arrays that take turns. No communication. HA_ERR_STATE between start and finish;
+ * HA_ERR_ARGUMENT, and all are as before. */
+#define ha_mpi_halo_rebind(halo, fields, count)                                                    \
+    ha_mpi_halo_rebind_(halo, HA_MPI_LIST_(fields), count, HA_SITE)
+HA_API HA_MUST_CHECK ha_status ha_mpi_halo_rebind_(ha_mpi_halo *halo, const void *fields,
+                                                   size_t each, size_t count, const char *site);
 
 /* Collective, unless MPI_Finalize was called before. One that was started is finished first. NULL: nothing. */
 HA_API void ha_mpi_halo_free(ha_mpi_halo *halo);
@@ -227,6 +261,8 @@ HA_API const char *ha_mpi_describe(ha_context *context);
         ha_mpi_part_(&ha_given_, sizeof ha_given_);                                                \
     })
 #define HA_MPI_TARGET_(x) (HA_REQUIRE_(HA_WRITABLE_(x), HA_FOR_READING_ONLY_), HA_MPI_PART_(x))
+#define HA_MPI_LIST_(fields)                                                                       \
+    (HA_REQUIRE_(HA_WRITABLE_(*(fields)), HA_FOR_READING_ONLY_), (fields)), sizeof *(fields)
 #define HA_MPI_NO_ROOT_ INT32_MIN
 HA_API ha_mpi_part ha_mpi_part_(const void *x, size_t bytes);
 

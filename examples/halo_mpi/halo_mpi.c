@@ -139,12 +139,10 @@ static array_double_3 make_heat(const block *b, ha_context *device) {
 /* The heat is in *now then. */
 static void run(const block *b, ha_context *device, array_double_3 *now, array_double_3 *later,
                 int64_t steps) {
-    darray field = HA_DARRAY(*now);
-    ha_mpi_halo *halo = ha_mpi_halo_new(b->cart, device, 1, &field, 1, HA_MPI_FACES);
+    ha_mpi_halo *halo = ha_mpi_halo_new(b->cart, device, 1, now, 1, HA_MPI_FACES);
     if (!halo) HA_CHECK_ERRORS();
     for (int64_t step = 0; step < steps; step++) {
-        field = HA_DARRAY(*now);
-        HA_CHECK(ha_mpi_halo_rebind(halo, &field, 1));
+        HA_CHECK(ha_mpi_halo_rebind(halo, now, 1));
         HA_CHECK(ha_mpi_halo_start(halo));
         compute(device, &b->inner, *now, *later);
         HA_CHECK(ha_mpi_halo_finish(halo));

@@ -187,6 +187,44 @@ static void halos_by_turns(void) {
     end_case("halos by turns");
 }
 
+/* ---- one array, and elements of the user's own type ---------------------------------------------- */
+
+static void bytes_of(darray x, unsigned char *bytes, int writes) {
+    HA_WRITING(v, x, ha_host()) {
+        if (writes)
+            memcpy(v.span.data, bytes, 60 * sizeof(odd));
+        else
+            memcpy(bytes, v.span.data, 60 * sizeof(odd));
+    }
+}
+
+/* Two fields that are columns of one array, whose rows are all that has ghost cells. */
+static void halos_of_columns(void) {
+    enum { ROW = 10 * sizeof(odd) };
+    int size[1] = {ranks}, is_periodic[1] = {1};
+    unsigned char bytes[6][ROW];
+    MPI_Comm ring;
+    MPI_Cart_create(WORLD, 1, size, is_periodic, 0, &ring);
+    for (int i = 0; i < 6; i++) memset(bytes[i], 10 * me + i, ROW);
+    darray x = darray_new_(HA_ROW_MAJOR, ha_type_of_("odd", sizeof(odd)), 2, (int64_t[]){6, 10},
+                           ha_host());
+    bytes_of(x, bytes[0], 1);
+    const darray columns[] = {darray_slice(x, 1, 0, 4, 1), darray_slice(x, 1, 4, 10, 1)};
+    ha_mpi_halo *halo = ha_mpi_halo_new(ring, places[1], 1, columns, 2, HA_MPI_FACES);
+    SUCCEEDS(ha_mpi_halo_start(halo));
+    SUCCEEDS(ha_mpi_halo_finish(halo));
+    bytes_of(x, bytes[0], 0);
+    for (int k = 0; k < (int)ROW; k++) {
+        IS_TRUE(bytes[0][k] == (unsigned char)(10 * ((me + ranks - 1) % ranks) + 4));
+        IS_TRUE(bytes[5][k] == (unsigned char)(10 * ((me + 1) % ranks) + 1));
+        IS_TRUE(bytes[4][k] == (unsigned char)(10 * me + 4));
+    }
+    ha_mpi_halo_free(halo);
+    SUCCEEDS(darray_free(&x));
+    MPI_Comm_free(&ring);
+    end_case("halos of columns");
+}
+
 /* ---- who waits --------------------------------------------------------------------------------- */
 
 static int may_end, has_ended_freely; /* atomic */

@@ -75,6 +75,39 @@ static void wrong_fields(void) {
     end_case("fields that make no sense");
 }
 
+/* With itself. */
+static void wrong_shares(void) {
+    const MPI_Comm self = MPI_COMM_SELF;
+    const int64_t negative[] = {-1}, more[] = {7}, less[] = {4};
+    array_double_1 all = array_double_1_zeros(HA_DIM(5), ha_host());
+    array_double_1 part = array_double_1_zeros(HA_DIM(5), ha_host());
+    array_double_1 some = array_double_1_slice(part, 0, 0, 4, 1);
+    array_double_1 many = array_double_1_zeros(HA_DIM(2000), ha_host());
+    array_half_1 halves = array_half_1_zeros(HA_DIM(5), ha_host());
+    darray floats = darray_zeros(HA_DTYPE_float, 1, (int64_t[]){5}, ha_host());
+    darray longs = darray_zeros(HA_DTYPE_int64_t, 1, (int64_t[]){5}, ha_host());
+    FAILS(HA_ERR_ARGUMENT, "the counts", ha_mpi_gather(all, part, negative, 0, self));
+    FAILS(HA_ERR_ARGUMENT, "the counts", ha_mpi_gather(all, part, more, 0, self));
+    FAILS(HA_ERR_ARGUMENT, "the counts of 1 ranks", ha_mpi_gather(all, part, less, 0, self));
+    FAILS(HA_ERR_ARGUMENT, "of float, the whole", ha_mpi_gather(all, floats, NULL, 0, self));
+    FAILS(HA_ERR_ARGUMENT, "of int64_t, the whole", ha_mpi_allgather(all, longs, NULL, self));
+    FAILS(HA_ERR_ARGUMENT, "another share", ha_mpi_scatter(some, all, NULL, 0, self));
+    FAILS(HA_ERR_UNSUPPORTED, "counts in ints", ha_mpi_gather(many, part, NULL, 0, self));
+    FAILS(HA_ERR_UNSUPPORTED, "counts in ints", ha_mpi_gather(all, many, NULL, 0, self));
+    FAILS(HA_ERR_ARGUMENT, "cannot become", ha_mpi_alltoall(floats, part, self));
+    FAILS(HA_ERR_ARGUMENT, "cannot become", ha_mpi_alltoall(longs, part, self));
+    FAILS(HA_ERR_ARGUMENT, "cannot become", ha_mpi_alltoall(all, some, self));
+    FAILS(HA_ERR_ARGUMENT, "cannot become", ha_mpi_alltoall(many, many, self));
+    FAILS(HA_ERR_ARGUMENT, "MPI_SUM, MPI_PROD", ha_mpi_allreduce(halves, MPI_LAND, self));
+    SUCCEEDS(darray_free(&floats));
+    SUCCEEDS(darray_free(&longs));
+    SUCCEEDS(array_half_1_free(&halves));
+    SUCCEEDS(array_double_1_free(&all));
+    SUCCEEDS(array_double_1_free(&part));
+    SUCCEEDS(array_double_1_free(&many));
+    end_case("shares that make no sense");
+}
+
 /* What is under way is open. */
 static void arrays_in_use(void) {
     const int right = (me + 1) % ranks, left = (me + ranks - 1) % ranks;
@@ -306,6 +339,47 @@ static void halos_that_do_not_fit(void) {
     SUCCEEDS(darray_free(&floats));
     MPI_Comm_free(&ring);
     end_case("halos that do not fit");
+}
+
+/* On all ranks alike. */
+static void refused_halo(MPI_Comm cart, darray x, int64_t width, int kind, const char *words) {
+    IS_TRUE(!ha_mpi_halo_new(cart, NULL, width, &x, 1, kind));
+    FAILS(HA_ERR_ARGUMENT, words, HA_ERR_ARGUMENT);
+}
+
+static void fields_that_do_not_fit(void) {
+    int size[2] = {ranks, 1}, is_periodic[2] = {1, 1};
+    MPI_Comm grid;
+    MPI_Cart_create(WORLD, 2, size, is_periodic, 0, &grid);
+    array_double_2 x = array_double_2_zeros(HA_DIM(6, 5), ha_host());
+    array_double_2 longer = array_double_2_zeros(HA_DIM(8, 5), ha_host());
+    array_double_2 turned = array_double_2_zeros(HA_DIM(5, 6), ha_host());
+    darray floats = darray_zeros(HA_DTYPE_float, 2, (int64_t[]){6, 5}, ha_host());
+    const darray line = HA_DARRAY(array_double_2_fix(x, 0, 0));
+    refused_halo(grid, line, 1, HA_MPI_FACES, "field 0 has 1 dimensions, the communicator 2");
+    refused_halo(grid, darray_broadcast(line, 2, (int64_t[]){6, 5}), 1, HA_MPI_FACES,
+                 "repeats elements");
+    refused_halo(grid, HA_DARRAY(x), 0, HA_MPI_FACES, "make no sense");
+    refused_halo(grid, HA_DARRAY(x), 1, HA_MPI_CORNERS - 1, "make no sense");
+    ha_mpi_halo *halo = ha_mpi_halo_new(grid, NULL, 1, &x, 1, HA_MPI_AT_ONCE);
+    const darray wrong[] = {line, floats, HA_DARRAY(array_double_2_slice(longer, 0, 0, 6, 1)),
+                            HA_DARRAY(array_double_2_slice(longer, 0, 1, 7, 1)),
+                            HA_DARRAY(array_double_2_transpose(turned))};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        FAILS(HA_ERR_ARGUMENT, "field 0 has not the type,", ha_mpi_halo_rebind(halo, &wrong[i], 1));
+    FAILS(HA_ERR_ARGUMENT, "fields in the places", ha_mpi_halo_rebind(halo, (darray *)NULL, 1));
+    ha_mpi_halo_free(halo);
+    halo = ha_mpi_halo_new(grid, NULL, 1, &x, 0, HA_MPI_CORNERS); /* of nothing */
+    SUCCEEDS(ha_mpi_halo_rebind(halo, &x, 0));
+    SUCCEEDS(ha_mpi_halo_start(halo));
+    SUCCEEDS(ha_mpi_halo_finish(halo));
+    ha_mpi_halo_free(halo);
+    SUCCEEDS(darray_free(&floats));
+    SUCCEEDS(array_double_2_free(&x));
+    SUCCEEDS(array_double_2_free(&longer));
+    SUCCEEDS(array_double_2_free(&turned));
+    MPI_Comm_free(&grid);
+    end_case("fields that do not fit");
 }
 
 /* A rank cannot read its cells: the neighbours are told, and nobody waits. */

@@ -19,18 +19,21 @@ static void nothing_at_all(void) {
     SUCCEEDS(ha_mpi_wait_all_(NULL, 0, HA_SITE));
     FAILS(HA_ERR_ARGUMENT, "no request", ha_mpi_test_(NULL, &done, HA_SITE));
     FAILS(HA_ERR_ARGUMENT, "no place", ha_mpi_test_(&request, NULL, HA_SITE));
-    FAILS(HA_ERR_ARGUMENT, "no array", ha_mpi_bcast_(none, 0, WORLD, HA_SITE));
-    FAILS(HA_ERR_ARGUMENT, "no array", ha_mpi_reduce_(none, MPI_SUM, 0, WORLD, HA_SITE));
-    FAILS(HA_ERR_ARGUMENT, "no array", ha_mpi_gather_(none, none, NULL, 0, WORLD, HA_SITE));
-    FAILS(HA_ERR_ARGUMENT, "no array", ha_mpi_scatter_(none, none, NULL, 0, WORLD, HA_SITE));
-    FAILS(HA_ERR_ARGUMENT, "no array", ha_mpi_alltoall_(none, none, WORLD, HA_SITE));
+    FAILS(HA_ERR_ARGUMENT, "no array", ha_mpi_bcast_(NULL, 1, none, 0, WORLD, HA_SITE));
+    FAILS(HA_ERR_ARGUMENT, "no array", ha_mpi_reduce_(NULL, 1, none, MPI_SUM, 0, WORLD, HA_SITE));
+    FAILS(HA_ERR_ARGUMENT, "no array",
+          ha_mpi_gather_(NULL, 1, none, none, NULL, 0, WORLD, HA_SITE));
+    FAILS(HA_ERR_ARGUMENT, "no array",
+          ha_mpi_scatter_(NULL, 1, none, none, NULL, 0, WORLD, HA_SITE));
+    FAILS(HA_ERR_ARGUMENT, "no array", ha_mpi_alltoall_(NULL, 1, none, none, WORLD, HA_SITE));
+    FAILS(HA_ERR_ARGUMENT, "no request", ha_mpi_bcast_(NULL, 0, none, 0, WORLD, HA_SITE));
     MPI_Cart_create(WORLD, 1, ring_size, ring_period, 0, &ring);
-    IS_TRUE(!ha_mpi_halo_new_(ring, NULL, 1, NULL, 1, HA_MPI_FACES, HA_SITE));
+    IS_TRUE(!ha_mpi_halo_new_(ring, NULL, 1, NULL, sizeof none, 1, HA_MPI_FACES, HA_SITE));
     FAILS(HA_ERR_ARGUMENT, "no fields", HA_ERR_ARGUMENT);
     MPI_Comm_free(&ring);
     FAILS(HA_ERR_ARGUMENT, "no plan", ha_mpi_halo_start_(NULL, HA_SITE));
     FAILS(HA_ERR_ARGUMENT, "no plan", ha_mpi_halo_finish_(NULL, HA_SITE));
-    FAILS(HA_ERR_ARGUMENT, "no plan", ha_mpi_halo_rebind_(NULL, NULL, 1, HA_SITE));
+    FAILS(HA_ERR_ARGUMENT, "no plan", ha_mpi_halo_rebind_(NULL, NULL, sizeof none, 1, HA_SITE));
     ha_mpi_halo_free(NULL);
     IS_TRUE(strstr(ha_mpi_describe(NULL), "it is the host"));
     end_case("nothing at all");

@@ -17,6 +17,8 @@ static void *sparing_realloc(void *memory, size_t bytes);
 #include "some_messages.h"
 
 #include "nulls.h"
+#include "pending.h"
+#include "record_halos.h"
 #include "told.h"
 
 static void all_cases(int rounds) {
@@ -29,33 +31,47 @@ static void all_cases(int rounds) {
     scatters(2 * rounds);
     everything_to_everybody(rounds);
     reductions(2 * rounds);
+    pending_collectives(2 * rounds);
     for (int kind = HA_MPI_CORNERS; kind <= HA_MPI_AT_ONCE; kind++) some_halos(kind, rounds);
+    halos_of_columns();
     halos_by_turns();
     halos_that_do_not_wait(HA_MPI_FACES);
     halos_that_do_not_wait(HA_MPI_AT_ONCE);
     moved_by_halos();
     if (!is_checked) moved_by_messages();
+    for (int kind = HA_MPI_CORNERS; kind <= HA_MPI_AT_ONCE; kind++)
+        some_record_halos(kind, rounds / 2 + 1);
+    moved_by_record_halos();
     told_of_messages();
     nothing_at_all();
     wrong_arguments();
     wrong_fields();
+    wrong_shares();
     arrays_in_use();
     arrays_that_were_freed();
+    arrays_of_pending_collectives();
     messages_that_do_not_fit();
     halos_that_do_not_fit();
+    fields_that_do_not_fit();
+    records_that_do_not_fit();
     a_rank_that_fails();
+    records_that_fail();
     mpi_that_fails();
     if (!is_checked) collectives_without_mpi();
     for (int p = 0; p < 2; p++) halos_without_mpi(places[p]);
+    if (!is_checked) pending_with_failures(1);
+    pending_with_failures(0);
     messages_without_memory(rounds / 2);
     collectives_without_memory(2);
     for (int kind = HA_MPI_CORNERS; kind <= HA_MPI_FACES; kind++) {
         halos_without_memory(ha_host(), kind);
         halos_without_memory(places[1], kind);
     }
+    for (int p = 0; p < 2; p++) record_halos_with_failures(places[p]);
     if (is_checked) types_that_differ();
     if (is_checked) fields_that_differ();
     if (is_checked) collectives_that_differ();
+    if (is_checked) pending_collectives_that_differ();
 }
 
 int main(int argc, char **argv) {

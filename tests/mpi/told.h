@@ -58,13 +58,16 @@ static void told_of_messages(void) {
     SUCCEEDS(ha_mpi_recv(y, MPI_PROC_NULL, 1, backwards)); /* is none */
     SUCCEEDS(ha_mpi_bcast(x, 0, backwards));
     SUCCEEDS(ha_mpi_allreduce(x, MPI_SUM, backwards));
+    SUCCEEDS(ha_mpi_ibcast(&request, x, 0, backwards));
+    SUCCEEDS(ha_mpi_wait(&request));
     const uint64_t end = ha_now();
     ha_set_event_handler(NULL, NULL);
-    IS_TRUE(told_messages == 4);
+    IS_TRUE(told_messages == 5);
     is_told(0, "receive", before, me, BYTES, begin, end);
     is_told(1, "send", me, next, BYTES, begin, end);
     is_told(2, "bcast", -1, -1, BYTES, begin, end);
     is_told(3, "allreduce", -1, -1, BYTES, begin, end);
+    is_told(4, "ibcast", -1, -1, BYTES, begin, end);
     IS_TRUE(told[1].start <= told[0].end && told[2].start >= told[1].end);
     MPI_Comm_free(&backwards);
     SUCCEEDS(array_double_1_free(&x));

@@ -56,6 +56,11 @@ WATCHED_END(Recv,
             (void *x, int n, MPI_Datatype t, int from, int tag, MPI_Comm comm, MPI_Status *status),
             (reached(x), n, t, from, tag, comm, status))
 WATCHED_END(Wait, (MPI_Request * r, MPI_Status *status), (r, status))
+/* It fails with what has come, too. */
+int MPI_Test(MPI_Request *r, int *done, MPI_Status *status) {
+    const int code = PMPI_Test(r, done, status);
+    return !code && *done && mpi_fails_now() ? MPI_ERR_OTHER : code;
+}
 WATCHED(Bcast, (void *x, int n, MPI_Datatype t, int root, MPI_Comm comm),
         (reached(x), n, t, root, comm))
 WATCHED(Allreduce, (const void *x, void *y, int n, MPI_Datatype t, MPI_Op op, MPI_Comm comm),
@@ -77,6 +82,31 @@ WATCHED(Scatterv,
 WATCHED(Alltoall,
         (const void *x, int n, MPI_Datatype t, void *y, int k, MPI_Datatype u, MPI_Comm comm),
         (reached(x), n, t, reached(y), k, u, comm))
+WATCHED(Ibcast, (void *x, int n, MPI_Datatype t, int root, MPI_Comm comm, MPI_Request *r),
+        (reached(x), n, t, root, comm, r))
+WATCHED(Iallreduce,
+        (const void *x, void *y, int n, MPI_Datatype t, MPI_Op op, MPI_Comm comm, MPI_Request *r),
+        (x, y, n, t, op, comm, r))
+WATCHED(Ireduce,
+        (const void *x, void *y, int n, MPI_Datatype t, MPI_Op op, int root, MPI_Comm comm,
+         MPI_Request *r),
+        (x, y, n, t, op, root, comm, r))
+WATCHED(Igatherv,
+        (const void *x, int n, MPI_Datatype t, void *y, const int *ns, const int *at,
+         MPI_Datatype u, int root, MPI_Comm comm, MPI_Request *r),
+        (reached(x), n, t, reached(y), ns, at, u, root, comm, r))
+WATCHED(Iallgatherv,
+        (const void *x, int n, MPI_Datatype t, void *y, const int *ns, const int *at,
+         MPI_Datatype u, MPI_Comm comm, MPI_Request *r),
+        (reached(x), n, t, reached(y), ns, at, u, comm, r))
+WATCHED(Iscatterv,
+        (const void *x, const int *ns, const int *at, MPI_Datatype t, void *y, int n,
+         MPI_Datatype u, int root, MPI_Comm comm, MPI_Request *r),
+        (reached(x), ns, at, t, reached(y), n, u, root, comm, r))
+WATCHED(Ialltoall,
+        (const void *x, int n, MPI_Datatype t, void *y, int k, MPI_Datatype u, MPI_Comm comm,
+         MPI_Request *r),
+        (reached(x), n, t, reached(y), k, u, comm, r))
 WATCHED(Comm_dup, (MPI_Comm comm, MPI_Comm *made), (comm, made))
 WATCHED(Cart_get, (MPI_Comm comm, int n, int *size, int *is_periodic, int *at),
         (comm, n, size, is_periodic, at))

@@ -14,7 +14,10 @@
 #include "small_floats.h"
 #include "agree.h"
 #include "collective.h"
+#include "meetings.h"
+#include "waiting.h"
 #include "halo_boxes.h"
+#include "halo_fields.h"
 #include "halo_new.h"
 #include "halo_run.h"
 

@@ -1,42 +1,65 @@
-/* Collectives of views: each opens what it has, as for a message, and calls MPI's. */
+/* Collectives of views: each opens what it has, as for a message, and calls MPI's, which has done it when it returns,
+ * or gives requests for it. */
 #ifndef HARRAY_IMPL_MPI_COLLECTIVE_H
 #define HARRAY_IMPL_MPI_COLLECTIVE_H
 
 #include "agree.h"
 #include "traced.h"
 
-/* A call, and this rank's place in it. */
+/* A call, this rank's place in it, and what it has opened for it. */
 typedef struct ha_mpi_meeting {
     ha_mpi_call call;
     int rank, ranks, root; /* root -1: there is none */
+    int waits;             /* 0: it returns when it has begun */
     ha_mpi_signature sign;
-    char *result;   /* of a reduction on its root */
-    uint64_t begun; /* 0: nobody listens */
-    int64_t bytes;  /* of this rank's part */
+    uint64_t begun;       /* 0: nobody listens */
+    int64_t bytes;        /* of this rank's part */
+    int has_all;          /* it has the elements of all */
+    int *number, *at;     /* how many units are whose, and where; one allocation */
+    MPI_Op op;            /* of a reduction */
+    int op_is_made;       /* it is to be freed */
+    char *result;         /* of a reduction on its root */
+    MPI_Request *request; /* those of MPI's calls that have begun */
+    int requests;
+    ha_array *kept[2];     /* what will be unpacked into: the meeting is one more owner */
+    ha_mpi_side part, all; /* those of this rank, and of all; undefined before they are set */
 } ha_mpi_meeting;
 
-HA_IN_ ha_status ha_mpi_meet(ha_mpi_meeting *meeting, const char *operation, const char *site,
-                             MPI_Comm comm, int root) {
-    *meeting = (ha_mpi_meeting){
-        .call = {operation, site, comm}, .root = root, .begun = ha_mpi_moment()};
-    ha_status s = ha_mpi_enter(&meeting->call);
-    if (!s) s = ha_mpi_told(&meeting->call, MPI_Comm_size(comm, &meeting->ranks), "MPI_Comm_size");
-    if (!s) s = ha_mpi_told(&meeting->call, MPI_Comm_rank(comm, &meeting->rank), "MPI_Comm_rank");
+/* What the user gives for it. */
+typedef struct ha_mpi_agenda {
+    const ha_mpi_part *part, *all;
+    unsigned how; /* what is done with `all` */
+    const int64_t *counts;
+    MPI_Op op;
+} ha_mpi_agenda;
+
+/* A kind of it. */
+typedef struct ha_mpi_collective {
+    ha_status (*open)(ha_mpi_meeting *meeting, const ha_mpi_agenda *agenda); /* all or nothing */
+    int (*run)(ha_mpi_meeting *meeting); /* returns MPI's code */
+    const char *what;
+} ha_mpi_collective;
+
+HA_IN_ ha_status ha_mpi_meet(ha_mpi_meeting *meeting, const ha_mpi_call *call, int root,
+                             int waits) {
+    memset(meeting, 0, offsetof(ha_mpi_meeting, part));
+    meeting->call = *call;
+    meeting->root = root;
+    meeting->waits = waits;
+    meeting->begun = ha_mpi_moment();
+    ha_status s = ha_mpi_enter(call);
+    if (!s) s = ha_mpi_told(call, MPI_Comm_size(call->comm, &meeting->ranks), "MPI_Comm_size");
+    if (!s) s = ha_mpi_told(call, MPI_Comm_rank(call->comm, &meeting->rank), "MPI_Comm_rank");
     if (root == HA_MPI_NO_ROOT_) meeting->root = -1;
     if (s || root == HA_MPI_NO_ROOT_ || (root >= 0 && root < meeting->ranks)) return s;
-    return ha_mpi_fail(HA_ERR_ARGUMENT, &meeting->call, "there is no rank %d among %d", root,
-                       meeting->ranks);
+    return ha_mpi_fail(HA_ERR_ARGUMENT, call, "there is no rank %d among %d", root, meeting->ranks);
 }
 
 HA_IN_ int ha_mpi_is_root(const ha_mpi_meeting *meeting) {
     return meeting->root < 0 || meeting->root == meeting->rank;
 }
 
-/* It is over: s is how it went, and returned. */
-HA_IN_ ha_status ha_mpi_adjourn(const ha_mpi_meeting *meeting, ha_status s) {
-    if (!s) ha_mpi_note_collective(&meeting->call, meeting->bytes, meeting->begun);
-    return s;
-}
+/* ---- opening ---------------------------------------------------------------------------------- */
 
 /* Signs for a side, which may not be sound: s. shapes: those of all ranks are to be the same. */
 HA_IN_ void ha_mpi_sign_meeting(ha_mpi_meeting *meeting, const ha_mpi_side *side, int shapes,
@@ -51,10 +74,20 @@ HA_IN_ void ha_mpi_sign_meeting(ha_mpi_meeting *meeting, const ha_mpi_side *side
     memset(sign->extent, 0, sizeof sign->extent);
 }
 
-/* Hears the others, and opens a side and perhaps another one. s: whether they are sound. On failure nothing is open. */
-HA_IN_ ha_status ha_mpi_open_agreed(ha_mpi_meeting *meeting, ha_mpi_side *side, ha_mpi_side *other,
-                                    const int64_t *counts, ha_status s) {
+/* For as many calls of MPI's as a side may need. */
+HA_IN_ ha_status ha_mpi_room_for_requests(ha_mpi_meeting *meeting, const ha_mpi_side *side) {
+    const size_t most = (size_t)(side->units / HA_MPI_MOST_COUNT_) + 1;
+    if (meeting->waits) return HA_OK;
+    meeting->request = (MPI_Request *)HARRAY_MALLOC(most * sizeof(MPI_Request));
+    if (meeting->request) return HA_OK;
+    return ha_mpi_fail(HA_ERR_MEMORY, &meeting->call, "no memory for requests");
+}
+
+/* Hears the others, and opens the part, and those of all. s: whether they are sound. On failure nothing is open. */
+HA_IN_ ha_status ha_mpi_open_agreed(ha_mpi_meeting *meeting, const int64_t *counts, ha_status s) {
     const ha_mpi_call *call = &meeting->call;
+    ha_mpi_side *side = &meeting->part, *other = meeting->has_all ? &meeting->all : NULL;
+    if (!s) s = ha_mpi_room_for_requests(meeting, side);
     s = ha_mpi_agree(call, &meeting->sign, counts, s);
     if (s) return s;
     s = ha_mpi_side_open(side, call);
@@ -67,90 +100,116 @@ HA_IN_ ha_status ha_mpi_open_agreed(ha_mpi_meeting *meeting, ha_mpi_side *side, 
     return s;
 }
 
+/* ---- what MPI has begun ----------------------------------------------------------------------- */
+
+/* For its next request; NULL: it is called to wait. */
+HA_IN_ MPI_Request *ha_mpi_next_request(const ha_mpi_meeting *meeting) {
+    return meeting->waits ? NULL : &meeting->request[meeting->requests];
+}
+
+/* Counts it, if it was made. Returns the code. */
+HA_IN_ int ha_mpi_called(ha_mpi_meeting *meeting, int code) {
+    if (!code && !meeting->waits) meeting->requests++;
+    return code;
+}
+
 /* ---- broadcast -------------------------------------------------------------------------------- */
 
-HA_IN_ int ha_mpi_bcast_all(const ha_mpi_meeting *meeting, const ha_mpi_side *side) {
+HA_IN_ int ha_mpi_bcast_part(ha_mpi_meeting *meeting, char *data, int n) {
+    const MPI_Datatype type = meeting->part.base;
+    const MPI_Comm comm = meeting->call.comm;
+    MPI_Request *request = ha_mpi_next_request(meeting);
+    return ha_mpi_called(meeting, request ? MPI_Ibcast(data, n, type, meeting->root, comm, request)
+                                          : MPI_Bcast(data, n, type, meeting->root, comm));
+}
+
+/* As many calls as its numbers need. */
+HA_IN_ int ha_mpi_bcast_run(ha_mpi_meeting *meeting) {
+    const ha_mpi_side *side = &meeting->part;
     const int64_t most = HA_MPI_MOST_COUNT_;
     int code = MPI_SUCCESS, bytes = 1;
     (void)MPI_Type_size(side->base, &bytes);
     for (int64_t at = 0; at < side->units && !code; at += most) {
         const int64_t n = side->units - at < most ? side->units - at : most;
-        code = MPI_Bcast(side->data + at * bytes, (int)n, side->base, meeting->root,
-                         meeting->call.comm);
+        code = ha_mpi_bcast_part(meeting, side->data + at * bytes, (int)n);
     }
     return code;
 }
 
-HA_IN_ ha_status ha_mpi_bcast_view(ha_mpi_meeting *meeting, const ha_mpi_part *x) {
-    ha_mpi_side side;
-    ha_status s = ha_mpi_side_of(&side, x, ha_mpi_is_root(meeting) ? HA_READ : HA_OVERWRITE,
-                                 &meeting->call);
-    ha_mpi_sign_meeting(meeting, &side, 1, s);
-    s = ha_mpi_open_agreed(meeting, &side, NULL, NULL, s);
-    if (s) return s;
-    s = ha_mpi_told(&meeting->call, ha_mpi_bcast_all(meeting, &side), "MPI_Bcast");
-    ha_status closed = ha_mpi_side_close(&side, !s, &meeting->call);
-    return ha_mpi_adjourn(meeting, s ? s : closed);
+HA_IN_ ha_status ha_mpi_bcast_open(ha_mpi_meeting *meeting, const ha_mpi_agenda *agenda) {
+    ha_status s = ha_mpi_side_of(&meeting->part, agenda->part,
+                                 ha_mpi_is_root(meeting) ? HA_READ : HA_OVERWRITE, &meeting->call);
+    ha_mpi_sign_meeting(meeting, &meeting->part, 1, s);
+    return ha_mpi_open_agreed(meeting, NULL, s);
 }
 
-ha_status ha_mpi_bcast_(ha_mpi_part x, int root, MPI_Comm comm, const char *site) {
-    HA_TELLS_EVENTS_;
-    ha_mpi_meeting meeting;
-    site = ha_from(site);
-    ha_status s = ha_mpi_meet(&meeting, "ha_mpi_bcast", site, comm, root);
-    HA_FROM(site) if (!s) s = ha_mpi_bcast_view(&meeting, &x);
-    return s;
-}
+static const ha_mpi_collective ha_mpi_broadcast = {ha_mpi_bcast_open, ha_mpi_bcast_run,
+                                                   "broadcasting"};
 
 /* ---- reductions ------------------------------------------------------------------------------- */
 
-/* The root's result goes elsewhere first: MPICH 4.0 takes MPI_IN_PLACE for an address where the root is not rank 0. */
-HA_IN_ int ha_mpi_reduce_on_root(const ha_mpi_meeting *meeting, char *data, int n,
-                                 MPI_Datatype type, MPI_Op op) {
-    int size = 1;
-    (void)MPI_Type_size(type, &size);
-    const int code = MPI_Reduce(data, meeting->result, n, type, op, meeting->root,
-                                meeting->call.comm);
-    if (!code) memcpy(data, meeting->result, (size_t)n * (size_t)size);
-    return code;
+/* Units of the result that are kept until they are copied to their place. */
+HA_IN_ int64_t ha_mpi_result_units(const ha_mpi_meeting *meeting) {
+    const int64_t n = meeting->part.units;
+    return meeting->waits && n > HA_MPI_MOST_COUNT_ ? HA_MPI_MOST_COUNT_ : n;
 }
 
-/* Room for the result of a part. */
-HA_IN_ ha_status ha_mpi_reduce_room(ha_mpi_meeting *meeting, const ha_mpi_side *side) {
-    const int64_t n = side->units < HA_MPI_MOST_COUNT_ ? side->units : HA_MPI_MOST_COUNT_;
+/* Room for them. */
+HA_IN_ ha_status ha_mpi_reduce_room(ha_mpi_meeting *meeting) {
+    const size_t bytes = (size_t)ha_mpi_result_units(meeting) * meeting->part.type.size;
     if (meeting->root < 0 || meeting->root != meeting->rank) return HA_OK;
-    meeting->result = (char *)HARRAY_MALLOC((size_t)n * side->type.size + 1);
+    meeting->result = (char *)HARRAY_MALLOC(bytes + 1);
     if (meeting->result) return HA_OK;
     return ha_mpi_fail(HA_ERR_MEMORY, &meeting->call, "no memory for the result");
 }
 
-HA_IN_ int ha_mpi_reduce_part(const ha_mpi_meeting *meeting, char *data, int n, MPI_Datatype type,
-                              MPI_Op op) {
+HA_IN_ int ha_mpi_reduce_to_all(ha_mpi_meeting *meeting, char *data, int n) {
+    const MPI_Datatype type = meeting->part.base;
     const MPI_Comm comm = meeting->call.comm;
-    if (meeting->root < 0) return MPI_Allreduce(MPI_IN_PLACE, data, n, type, op, comm);
-    if (meeting->root == meeting->rank) return ha_mpi_reduce_on_root(meeting, data, n, type, op);
-    return MPI_Reduce(data, NULL, n, type, op, meeting->root, comm);
+    MPI_Request *request = ha_mpi_next_request(meeting);
+    return request ? MPI_Iallreduce(MPI_IN_PLACE, data, n, type, meeting->op, comm, request)
+                   : MPI_Allreduce(MPI_IN_PLACE, data, n, type, meeting->op, comm);
 }
 
-HA_IN_ int ha_mpi_reduce_all(const ha_mpi_meeting *meeting, const ha_mpi_side *side, MPI_Op op) {
-    const int64_t most = HA_MPI_MOST_COUNT_;
-    int code = MPI_SUCCESS;
-    for (int64_t at = 0; at < side->units && !code; at += most) {
-        const int64_t n = side->units - at < most ? side->units - at : most;
-        code = ha_mpi_reduce_part(meeting, side->data + (size_t)at * side->type.size, (int)n,
-                                  side->base, op);
+/* The root's result goes elsewhere first: MPICH 4.0 takes MPI_IN_PLACE for an address where the root is not rank 0. */
+HA_IN_ int ha_mpi_reduce_to_root(ha_mpi_meeting *meeting, int64_t at, char *data, int n) {
+    const size_t size = meeting->part.type.size;
+    const MPI_Datatype type = meeting->part.base;
+    const MPI_Comm comm = meeting->call.comm;
+    MPI_Request *request = ha_mpi_next_request(meeting);
+    char *result = meeting->result;
+    if (request) {
+        if (result) result += (size_t)at * size;
+        return MPI_Ireduce(data, result, n, type, meeting->op, meeting->root, comm, request);
     }
+    const int code = MPI_Reduce(data, result, n, type, meeting->op, meeting->root, comm);
+    if (!code && result) memcpy(data, result, (size_t)n * size);
     return code;
 }
 
 /* half and bfloat16 get an operation of their own. */
-HA_IN_ int ha_mpi_reduce_known(const ha_mpi_meeting *meeting, const ha_mpi_side *side, MPI_Op op) {
+HA_IN_ int ha_mpi_reduce_known(ha_mpi_meeting *meeting) {
+    const ha_dtype type = meeting->part.number;
     MPI_Op own;
-    if (!ha_mpi_is_small_float(side->number)) return ha_mpi_reduce_all(meeting, side, op);
-    int code = MPI_Op_create(ha_mpi_small_function(side->number, op), 1, &own);
+    if (!ha_mpi_is_small_float(type)) return MPI_SUCCESS;
+    const int code = MPI_Op_create(ha_mpi_small_function(type, meeting->op), 1, &own);
     if (code) return code;
-    code = ha_mpi_reduce_all(meeting, side, own);
-    (void)MPI_Op_free(&own);
+    meeting->op = own;
+    meeting->op_is_made = 1;
+    return MPI_SUCCESS;
+}
+
+HA_IN_ int ha_mpi_reduce_run(ha_mpi_meeting *meeting) {
+    const ha_mpi_side *side = &meeting->part;
+    const int64_t most = HA_MPI_MOST_COUNT_;
+    int code = ha_mpi_reduce_known(meeting);
+    for (int64_t at = 0; at < side->units && !code; at += most) {
+        const int n = (int)(side->units - at < most ? side->units - at : most);
+        char *const data = side->data + (size_t)at * side->type.size;
+        code = ha_mpi_called(meeting, meeting->root < 0
+                                          ? ha_mpi_reduce_to_all(meeting, data, n)
+                                          : ha_mpi_reduce_to_root(meeting, at, data, n));
+    }
     return code;
 }
 
@@ -177,51 +236,32 @@ HA_IN_ const char *ha_mpi_op_name(MPI_Op op) {
     return "another";
 }
 
-HA_IN_ ha_status ha_mpi_reduce_view(ha_mpi_meeting *meeting, const ha_mpi_part *x, MPI_Op op) {
-    ha_mpi_side side;
-    ha_status s = ha_mpi_side_of(&side, x, ha_mpi_is_root(meeting) ? HA_WRITE : HA_READ,
+HA_IN_ ha_status ha_mpi_reduce_open(ha_mpi_meeting *meeting, const ha_mpi_agenda *agenda) {
+    ha_mpi_side *side = &meeting->part;
+    ha_status s = ha_mpi_side_of(side, agenda->part, ha_mpi_is_root(meeting) ? HA_WRITE : HA_READ,
                                  &meeting->call);
-    side.is_reduced = 1;
-    if (!s) s = ha_mpi_check_op(&side, op, &meeting->call);
-    if (!s) s = ha_mpi_reduce_room(meeting, &side);
-    ha_mpi_sign_meeting(meeting, &side, 1, s);
-    snprintf(meeting->sign.detail, sizeof meeting->sign.detail, "%s", ha_mpi_op_name(op));
-    s = ha_mpi_open_agreed(meeting, &side, NULL, NULL, s);
-    if (s) return s;
-    s = ha_mpi_told(&meeting->call, ha_mpi_reduce_known(meeting, &side, op), "reducing");
-    ha_status closed = ha_mpi_side_close(&side, !s, &meeting->call);
-    return ha_mpi_adjourn(meeting, s ? s : closed);
+    side->is_reduced = 1;
+    meeting->op = agenda->op;
+    if (!s) s = ha_mpi_check_op(side, agenda->op, &meeting->call);
+    if (!s) s = ha_mpi_reduce_room(meeting);
+    ha_mpi_sign_meeting(meeting, side, 1, s);
+    snprintf(meeting->sign.detail, sizeof meeting->sign.detail, "%s", ha_mpi_op_name(agenda->op));
+    return ha_mpi_open_agreed(meeting, NULL, s);
 }
 
-ha_status ha_mpi_reduce_(ha_mpi_part x, MPI_Op op, int root, MPI_Comm comm, const char *site) {
-    HA_TELLS_EVENTS_;
-    ha_mpi_meeting meeting;
-    site = ha_from(site);
-    ha_status s = ha_mpi_meet(
-        &meeting, root == HA_MPI_NO_ROOT_ ? "ha_mpi_allreduce" : "ha_mpi_reduce", site, comm, root);
-    HA_FROM(site) if (!s) s = ha_mpi_reduce_view(&meeting, &x, op);
-    HARRAY_FREE(meeting.result);
-    return s;
-}
+static const ha_mpi_collective ha_mpi_reduction = {ha_mpi_reduce_open, ha_mpi_reduce_run,
+                                                   "reducing"};
 
 /* ---- gathering and scattering ----------------------------------------------------------------- */
-
-/* The elements of all ranks, and those of this one; how many units are whose, and where. */
-typedef struct ha_mpi_sharing {
-    ha_mpi_side all, part;
-    int has_all;
-    int *number, *at; /* one allocation */
-} ha_mpi_sharing;
 
 /* How many units of MPI's type an element is. */
 HA_IN_ int64_t ha_mpi_units_each(const ha_mpi_side *side) {
     return side->base == MPI_BYTE ? (int64_t)side->type.size : 1;
 }
 
-HA_IN_ ha_status ha_mpi_share(ha_mpi_sharing *sharing, const ha_mpi_meeting *meeting,
-                              const int64_t *counts) {
-    const int64_t total = sharing->all.count, n = meeting->ranks;
-    const int64_t each = ha_mpi_units_each(&sharing->all);
+HA_IN_ ha_status ha_mpi_share(ha_mpi_meeting *meeting, const int64_t *counts) {
+    const int64_t total = meeting->all.count, n = meeting->ranks;
+    const int64_t each = ha_mpi_units_each(&meeting->all);
     int64_t sum = 0;
     for (int r = 0; r < n; r++) {
         const int64_t count = counts ? counts[r] : total / n;
@@ -229,8 +269,8 @@ HA_IN_ ha_status ha_mpi_share(ha_mpi_sharing *sharing, const ha_mpi_meeting *mee
             return ha_mpi_fail(HA_ERR_ARGUMENT, &meeting->call,
                                "the counts do not come to the %lld elements of all ranks",
                                (long long)total);
-        sharing->number[r] = (int)(count * each);
-        sharing->at[r] = (int)(sum * each);
+        meeting->number[r] = (int)(count * each);
+        meeting->at[r] = (int)(sum * each);
         sum += count;
     }
     if (sum == total) return HA_OK;
@@ -240,131 +280,105 @@ HA_IN_ ha_status ha_mpi_share(ha_mpi_sharing *sharing, const ha_mpi_meeting *mee
 }
 
 /* The part is that of this rank. */
-HA_IN_ ha_status ha_mpi_check_part(const ha_mpi_sharing *sharing, const ha_mpi_meeting *meeting) {
-    const ha_mpi_side *all = &sharing->all, *part = &sharing->part;
+HA_IN_ ha_status ha_mpi_check_part(const ha_mpi_meeting *meeting) {
+    const ha_mpi_side *all = &meeting->all, *part = &meeting->part;
     if (all->type.size != part->type.size || strcmp(all->type.name, part->type.name))
         return ha_mpi_fail(HA_ERR_ARGUMENT, &meeting->call,
                            "the part has elements of %s, the whole of %s", part->type.name,
                            all->type.name);
-    if (sharing->number[meeting->rank] == part->units) return HA_OK;
+    if (meeting->number[meeting->rank] == part->units) return HA_OK;
     return ha_mpi_fail(
         HA_ERR_ARGUMENT, &meeting->call,
         "the part of rank %d has %lld elements, of %lld of all ranks that is another share",
         meeting->rank, (long long)part->count, (long long)all->count);
 }
 
-HA_IN_ ha_status ha_mpi_sharing_of_all(ha_mpi_sharing *sharing, const ha_mpi_meeting *meeting,
-                                       const ha_mpi_part *all, unsigned how,
-                                       const int64_t *counts) {
-    ha_status s = ha_mpi_side_of(&sharing->all, all, how, &meeting->call);
+HA_IN_ ha_status ha_mpi_parts_of_all(ha_mpi_meeting *meeting, const ha_mpi_agenda *agenda) {
+    ha_status s = ha_mpi_side_of(&meeting->all, agenda->all, agenda->how, &meeting->call);
     if (s) return s;
-    if (sharing->all.units > HA_MPI_MOST_COUNT_)
+    if (meeting->all.units > HA_MPI_MOST_COUNT_)
         return ha_mpi_fail(HA_ERR_UNSUPPORTED, &meeting->call,
                            "MPI counts in ints here, and %lld elements are more",
-                           (long long)sharing->all.count);
-    sharing->number = (int *)HARRAY_MALLOC(2 * (size_t)meeting->ranks * sizeof(int));
-    if (!sharing->number) return ha_mpi_fail(HA_ERR_MEMORY, &meeting->call, "no memory for counts");
-    sharing->at = sharing->number + meeting->ranks;
-    s = ha_mpi_share(sharing, meeting, counts);
-    return s ? s : ha_mpi_check_part(sharing, meeting);
+                           (long long)meeting->all.count);
+    meeting->number = (int *)HARRAY_MALLOC(2 * (size_t)meeting->ranks * sizeof(int));
+    if (!meeting->number) return ha_mpi_fail(HA_ERR_MEMORY, &meeting->call, "no memory for counts");
+    meeting->at = meeting->number + meeting->ranks;
+    s = ha_mpi_share(meeting, agenda->counts);
+    return s ? s : ha_mpi_check_part(meeting);
 }
 
-HA_IN_ ha_status ha_mpi_sharing_of(ha_mpi_sharing *sharing, const ha_mpi_meeting *meeting,
-                                   const ha_mpi_part *all, unsigned how, const ha_mpi_part *part,
-                                   const int64_t *counts) {
-    memset(sharing, 0, sizeof *sharing);
-    sharing->has_all = ha_mpi_is_root(meeting);
-    ha_status s = ha_mpi_side_of(&sharing->part, part, how == HA_READ ? HA_OVERWRITE : HA_READ,
-                                 &meeting->call);
-    if (!s && sharing->part.units > HA_MPI_MOST_COUNT_)
+/* How it stands with the part, and on the root with all. */
+HA_IN_ ha_status ha_mpi_parts_of(ha_mpi_meeting *meeting, const ha_mpi_agenda *agenda) {
+    ha_mpi_side *part = &meeting->part;
+    meeting->has_all = ha_mpi_is_root(meeting);
+    ha_status s = ha_mpi_side_of(part, agenda->part,
+                                 agenda->how == HA_READ ? HA_OVERWRITE : HA_READ, &meeting->call);
+    if (!s && part->units > HA_MPI_MOST_COUNT_)
         s = ha_mpi_fail(HA_ERR_UNSUPPORTED, &meeting->call,
                         "MPI counts in ints here, and %lld elements are more",
-                        (long long)sharing->part.count);
-    if (s || !sharing->has_all) return s;
-    return ha_mpi_sharing_of_all(sharing, meeting, all, how, counts);
+                        (long long)part->count);
+    return s || !meeting->has_all ? s : ha_mpi_parts_of_all(meeting, agenda);
 }
 
-HA_IN_ ha_status ha_mpi_sharing_open(ha_mpi_sharing *sharing, ha_mpi_meeting *meeting,
-                                     const int64_t *counts, ha_status s) {
-    ha_mpi_sign_meeting(meeting, &sharing->part, 0, s); /* parts may have any extents */
-    if (sharing->has_all && !s && !counts)
-        meeting->sign.share = sharing->all.count / meeting->ranks;
-    return ha_mpi_open_agreed(meeting, &sharing->part, sharing->has_all ? &sharing->all : NULL,
-                              sharing->has_all ? counts : NULL, s);
+HA_IN_ ha_status ha_mpi_parts_open(ha_mpi_meeting *meeting, const ha_mpi_agenda *agenda) {
+    ha_status s = ha_mpi_parts_of(meeting, agenda);
+    ha_mpi_sign_meeting(meeting, &meeting->part, 0, s); /* parts may have any extents */
+    if (meeting->has_all && !s && !agenda->counts)
+        meeting->sign.share = meeting->all.count / meeting->ranks;
+    return ha_mpi_open_agreed(meeting, meeting->has_all ? agenda->counts : NULL, s);
 }
 
-HA_IN_ ha_status ha_mpi_sharing_close(ha_mpi_sharing *sharing, const ha_mpi_meeting *meeting,
-                                      ha_status s) {
-    ha_status part = ha_mpi_side_close(&sharing->part, !s, &meeting->call), all = HA_OK;
-    if (sharing->has_all) all = ha_mpi_side_close(&sharing->all, !s, &meeting->call);
-    if (s) return s;
-    return part ? part : all;
+HA_IN_ int ha_mpi_gather_to_all(ha_mpi_meeting *m) {
+    const ha_mpi_side *part = &m->part;
+    const int n = (int)part->units;
+    const MPI_Datatype type = part->base;
+    MPI_Request *request = ha_mpi_next_request(m);
+    return request ? MPI_Iallgatherv(part->data, n, type, m->all.data, m->number, m->at, type,
+                                     m->call.comm, request)
+                   : MPI_Allgatherv(part->data, n, type, m->all.data, m->number, m->at, type,
+                                    m->call.comm);
 }
 
-HA_IN_ int ha_mpi_gather_all(const ha_mpi_sharing *sharing, const ha_mpi_meeting *meeting) {
-    const ha_mpi_side *part = &sharing->part;
-    const MPI_Comm comm = meeting->call.comm;
-    if (meeting->root < 0)
-        return MPI_Allgatherv(part->data, (int)part->units, part->base, sharing->all.data,
-                              sharing->number, sharing->at, part->base, comm);
-    return MPI_Gatherv(part->data, (int)part->units, part->base, sharing->all.data, sharing->number,
-                       sharing->at, part->base, meeting->root, comm);
+HA_IN_ int ha_mpi_gather_to_root(ha_mpi_meeting *m) {
+    const ha_mpi_side *part = &m->part;
+    const int n = (int)part->units;
+    const MPI_Datatype type = part->base;
+    MPI_Request *request = ha_mpi_next_request(m);
+    return request ? MPI_Igatherv(part->data, n, type, m->all.data, m->number, m->at, type, m->root,
+                                  m->call.comm, request)
+                   : MPI_Gatherv(part->data, n, type, m->all.data, m->number, m->at, type, m->root,
+                                 m->call.comm);
 }
 
-HA_IN_ int ha_mpi_scatter_all(const ha_mpi_sharing *sharing, const ha_mpi_meeting *meeting) {
-    const ha_mpi_side *part = &sharing->part;
-    return MPI_Scatterv(sharing->all.data, sharing->number, sharing->at, part->base, part->data,
-                        (int)part->units, part->base, meeting->root, meeting->call.comm);
+HA_IN_ int ha_mpi_gather_run(ha_mpi_meeting *meeting) {
+    return ha_mpi_called(meeting, meeting->root < 0 ? ha_mpi_gather_to_all(meeting)
+                                                    : ha_mpi_gather_to_root(meeting));
 }
 
-/* how: what is done with `all`. */
-HA_IN_ ha_status ha_mpi_gather_or_scatter(ha_mpi_meeting *meeting, const ha_mpi_part *all,
-                                          unsigned how, const ha_mpi_part *part,
-                                          const int64_t *counts) {
-    ha_mpi_sharing sharing;
-    ha_status s = ha_mpi_sharing_of(&sharing, meeting, all, how, part, counts);
-    s = ha_mpi_sharing_open(&sharing, meeting, counts, s);
-    if (!s) {
-        const int code = how == HA_READ ? ha_mpi_scatter_all(&sharing, meeting)
-                                        : ha_mpi_gather_all(&sharing, meeting);
-        s = ha_mpi_told(&meeting->call, code, how == HA_READ ? "scattering" : "gathering");
-        s = ha_mpi_adjourn(meeting, ha_mpi_sharing_close(&sharing, meeting, s));
-    }
-    HARRAY_FREE(sharing.number);
-    return s;
+HA_IN_ int ha_mpi_scatter_run(ha_mpi_meeting *m) {
+    const ha_mpi_side *part = &m->part;
+    const int n = (int)part->units;
+    const MPI_Datatype type = part->base;
+    MPI_Request *request = ha_mpi_next_request(m);
+    return ha_mpi_called(m, request ? MPI_Iscatterv(m->all.data, m->number, m->at, type, part->data,
+                                                    n, type, m->root, m->call.comm, request)
+                                    : MPI_Scatterv(m->all.data, m->number, m->at, type, part->data,
+                                                   n, type, m->root, m->call.comm));
 }
 
-ha_status ha_mpi_gather_(ha_mpi_part all, ha_mpi_part part, const int64_t *counts, int root,
-                         MPI_Comm comm, const char *site) {
-    HA_TELLS_EVENTS_;
-    ha_mpi_meeting meeting;
-    site = ha_from(site);
-    ha_status s = ha_mpi_meet(
-        &meeting, root == HA_MPI_NO_ROOT_ ? "ha_mpi_allgather" : "ha_mpi_gather", site, comm, root);
-    HA_FROM(site) if (!s) s = ha_mpi_gather_or_scatter(&meeting, &all, HA_OVERWRITE, &part, counts);
-    return s;
-}
-
-ha_status ha_mpi_scatter_(ha_mpi_part part, ha_mpi_part all, const int64_t *counts, int root,
-                          MPI_Comm comm, const char *site) {
-    HA_TELLS_EVENTS_;
-    ha_mpi_meeting meeting;
-    site = ha_from(site);
-    ha_status s = ha_mpi_meet(&meeting, "ha_mpi_scatter", site, comm, root);
-    HA_FROM(site) if (!s) s = ha_mpi_gather_or_scatter(&meeting, &all, HA_READ, &part, counts);
-    return s;
-}
+static const ha_mpi_collective ha_mpi_gathering = {ha_mpi_parts_open, ha_mpi_gather_run,
+                                                   "gathering"};
+static const ha_mpi_collective ha_mpi_scattering = {ha_mpi_parts_open, ha_mpi_scatter_run,
+                                                    "scattering"};
 
 /* ---- everything to everybody ------------------------------------------------------------------ */
 
-HA_IN_ ha_status ha_mpi_alltoall_sides(ha_mpi_sharing *sharing, const ha_mpi_meeting *meeting,
-                                       const ha_mpi_part *to, const ha_mpi_part *from) {
-    memset(sharing, 0, sizeof *sharing);
-    sharing->has_all = 1;
-    ha_status s = ha_mpi_side_of(&sharing->part, from, HA_READ, &meeting->call);
-    if (!s) s = ha_mpi_side_of(&sharing->all, to, HA_OVERWRITE, &meeting->call);
+HA_IN_ ha_status ha_mpi_alltoall_sides(ha_mpi_meeting *meeting, const ha_mpi_agenda *agenda) {
+    const ha_mpi_side *x = &meeting->part, *y = &meeting->all;
+    meeting->has_all = 1;
+    ha_status s = ha_mpi_side_of(&meeting->part, agenda->part, HA_READ, &meeting->call);
+    if (!s) s = ha_mpi_side_of(&meeting->all, agenda->all, HA_OVERWRITE, &meeting->call);
     if (s) return s;
-    const ha_mpi_side *x = &sharing->part, *y = &sharing->all;
     if (x->type.size == y->type.size && !strcmp(x->type.name, y->type.name) &&
         x->count == y->count && x->count % meeting->ranks == 0 &&
         x->units / meeting->ranks <= HA_MPI_MOST_COUNT_)
@@ -376,29 +390,24 @@ HA_IN_ ha_status ha_mpi_alltoall_sides(ha_mpi_sharing *sharing, const ha_mpi_mee
         (long long)x->count, x->type.name, (long long)y->count, y->type.name, meeting->ranks);
 }
 
-HA_IN_ ha_status ha_mpi_alltoall_views(ha_mpi_meeting *meeting, const ha_mpi_part *to,
-                                       const ha_mpi_part *from) {
-    ha_mpi_sharing sharing;
-    ha_status s = ha_mpi_alltoall_sides(&sharing, meeting, to, from);
-    ha_mpi_sign_meeting(meeting, &sharing.part, 0, s);
+HA_IN_ ha_status ha_mpi_alltoall_open(ha_mpi_meeting *meeting, const ha_mpi_agenda *agenda) {
+    ha_status s = ha_mpi_alltoall_sides(meeting, agenda);
+    ha_mpi_sign_meeting(meeting, &meeting->part, 0, s);
     meeting->sign.share = meeting->sign.count;
-    s = ha_mpi_open_agreed(meeting, &sharing.part, &sharing.all, NULL, s);
-    if (s) return s;
-    const int n = (int)(sharing.part.units / meeting->ranks);
-    s = ha_mpi_told(&meeting->call,
-                    MPI_Alltoall(sharing.part.data, n, sharing.part.base, sharing.all.data, n,
-                                 sharing.all.base, meeting->call.comm),
-                    "MPI_Alltoall");
-    return ha_mpi_adjourn(meeting, ha_mpi_sharing_close(&sharing, meeting, s));
+    return ha_mpi_open_agreed(meeting, NULL, s);
 }
 
-ha_status ha_mpi_alltoall_(ha_mpi_part to, ha_mpi_part from, MPI_Comm comm, const char *site) {
-    HA_TELLS_EVENTS_;
-    ha_mpi_meeting meeting;
-    site = ha_from(site);
-    ha_status s = ha_mpi_meet(&meeting, "ha_mpi_alltoall", site, comm, HA_MPI_NO_ROOT_);
-    HA_FROM(site) if (!s) s = ha_mpi_alltoall_views(&meeting, &to, &from);
-    return s;
+HA_IN_ int ha_mpi_alltoall_run(ha_mpi_meeting *m) {
+    const int n = (int)(m->part.units / m->ranks);
+    const MPI_Datatype type = m->part.base;
+    MPI_Request *request = ha_mpi_next_request(m);
+    return ha_mpi_called(
+        m, request
+               ? MPI_Ialltoall(m->part.data, n, type, m->all.data, n, type, m->call.comm, request)
+               : MPI_Alltoall(m->part.data, n, type, m->all.data, n, type, m->call.comm));
 }
+
+static const ha_mpi_collective ha_mpi_exchanging = {ha_mpi_alltoall_open, ha_mpi_alltoall_run,
+                                                    "exchanging"};
 
 #endif

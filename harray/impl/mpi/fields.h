@@ -106,13 +106,13 @@ HA_IN_ char *ha_mpi_leaf_move(const ha_records_access *v, const ha_region *box, 
 }
 
 /* "read pos+vel". */
-HA_IN_ ha_status ha_mpi_fields_open(ha_records_access *v, const ha_mpi_part *part,
+HA_IN_ ha_status ha_mpi_fields_open(ha_records_access *v, const ha_mpi_part *part, ha_context *c,
                                     const char *mode) {
     char what[600];
     const char *paths = part->paths ? part->paths : "";
     if (snprintf(what, sizeof what, "%s %s", mode, paths) >= (int)sizeof what)
         return ha_fail(HA_ERR_ARGUMENT, "HA_MPI_FIELDS", "the paths are too long");
-    return ha_records_open_box(v, part->records, ha_host(), what, part->box);
+    return ha_records_open_box(v, part->records, c, what, part->box);
 }
 
 /* The fields become the bytes, or the other way round. There are records in the box. */
@@ -120,7 +120,7 @@ HA_IN_ ha_status ha_mpi_fields_move(const ha_mpi_part *part, const ha_mpi_leaves
                                     char *bytes, int gathers) {
     ha_records_access v;
     memset(&v, 0, sizeof v);
-    ha_status s = ha_mpi_fields_open(&v, part, gathers ? "read" : "overwrite");
+    ha_status s = ha_mpi_fields_open(&v, part, ha_host(), gathers ? "read" : "overwrite");
     if (s) return s;
     const int64_t n = ha_record_leaves(ha_records_record(part->records));
     for (int64_t i = 0; i < n; i++)

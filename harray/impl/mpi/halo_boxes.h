@@ -5,7 +5,7 @@
 #ifndef HARRAY_IMPL_MPI_HALO_BOXES_H
 #define HARRAY_IMPL_MPI_HALO_BOXES_H
 
-#include "collective.h"
+#include "waiting.h"
 
 typedef struct ha_mpi_grid {
     int dimensions, kind;
@@ -72,21 +72,36 @@ HA_IN_ int ha_mpi_neighbour(const ha_mpi_grid *grid, const ha_mpi_offset *offset
     return MPI_Cart_rank(comm, at, &rank) ? MPI_PROC_NULL : rank;
 }
 
-/* The cells of a field that are sent to the neighbour there; or the ghost cells that come from it. */
-HA_IN_ darray ha_mpi_cells(const ha_mpi_grid *grid, const darray *field,
-                           const ha_mpi_offset *offset, int are_ghosts) {
-    int64_t low[HA_MOST_RANK], high[HA_MOST_RANK];
+/* Cells of a field: indices [first, last) in each dimension. */
+typedef struct ha_mpi_block {
+    int rank;
+    int64_t first[HA_MOST_RANK], last[HA_MOST_RANK];
+} ha_mpi_block;
+
+HA_IN_ int64_t ha_mpi_block_size(const ha_mpi_block *block) {
+    int64_t size = 1;
+    for (int d = 0; d < block->rank; d++) size *= block->last[d] - block->first[d];
+    return size;
+}
+
+/* Of all cells those that are sent to the neighbour there; or the ghost cells that come from it. */
+HA_IN_ ha_mpi_block ha_mpi_cells(const ha_mpi_grid *grid, const ha_mpi_block *all,
+                                 const ha_mpi_offset *offset, int are_ghosts) {
+    ha_mpi_block cells = {.rank = all->rank};
     int axis;
     (void)ha_mpi_ways(grid, offset, &axis);
-    for (int d = 0; d < field->rank; d++) {
-        const int64_t begin = field->origin[d], end = begin + field->extent[d];
+    for (int d = 0; d < all->rank; d++) {
+        const int64_t begin = all->first[d], end = all->last[d];
         const int64_t w = grid->width, depth = are_ghosts ? 0 : w;
         const int way = d < grid->dimensions ? offset->way[d] : 0;
         const int whole = d >= grid->dimensions || (grid->kind == HA_MPI_CORNERS && d < axis);
-        low[d] = way < 0 ? begin + depth : way > 0 ? end - w - depth : whole ? begin : begin + w;
-        high[d] = way < 0 ? low[d] + w : way > 0 ? low[d] + w : whole ? end : end - w;
+        cells.first[d] = way < 0   ? begin + depth
+                         : way > 0 ? end - w - depth
+                         : whole   ? begin
+                                   : begin + w;
+        cells.last[d] = way ? cells.first[d] + w : whole ? end : end - w;
     }
-    return darray_part(*field, low, high);
+    return cells;
 }
 
 #endif

@@ -2,14 +2,22 @@
 #ifndef HARRAY_IMPL_MPI_HALO_NEW_H
 #define HARRAY_IMPL_MPI_HALO_NEW_H
 
-#include "halo_boxes.h"
+#include "halo_fields.h"
 
-/* What goes to a neighbour of all fields of one type, and what comes from there. */
+/* In a message: the cells of all views of one type, or of one field of records. */
+typedef struct ha_mpi_segment {
+    size_t like;       /* the first of these fields */
+    int64_t at, bytes; /* in the message */
+    darray out, in; /* buffers of views, of one dimension; their arrays are NULL: there are none */
+} ha_mpi_segment;
+
+/* What goes to a neighbour, and what comes from there. */
 typedef struct ha_mpi_ghosts {
     int peer, tag_out, tag_in;
-    size_t like; /* the first of these fields */
     ha_mpi_offset offset;
-    darray out, in; /* one dimension; without an array until there are buffers */
+    ha_mpi_segment *segment;
+    char *
+        joined; /* what is sent, and behind it what is received; NULL: MPI gets the buffers of the only segment */
     ha_mpi_count count;
     int64_t bytes;
     uint64_t moved; /* bytes between memories, so far */
@@ -30,8 +38,9 @@ struct ha_mpi_halo {
     ha_context *context;
     ha_context *memory; /* that of the buffers which MPI gets: the context's, or the host's */
     size_t fields, arrays, messages;
-    darray *field;         /* those that it was made with */
-    size_t *array_of;      /* the number of a field's array */
+    size_t segments; /* of each message */
+    ha_mpi_field *field;
+    size_t *array_of;      /* the number of a view's array */
     ha_array **of, **by;   /* those arrays, and what is in their places now */
     ha_mpi_ghosts *ghosts; /* round by round */
     ha_mpi_round round[HA_MOST_RANK];
@@ -44,118 +53,105 @@ struct ha_mpi_halo {
 
 /* ---- fields ------------------------------------------------------------------------------------ */
 
-HA_IN_ int ha_mpi_fields_are_alike(const darray *x, const darray *y) {
-    const ha_type a = ha_array_type(x->array), b = ha_array_type(y->array);
-    return a.size == b.size && !strcmp(a.name, b.name);
-}
-
-/* Whether no field before it has its type. */
-HA_IN_ int ha_mpi_is_first_of_type(const ha_mpi_halo *halo, size_t i) {
+/* Whether a segment begins with it. */
+HA_IN_ int ha_mpi_is_first_of_kind(const ha_mpi_halo *halo, size_t i) {
     size_t k = 0;
     while (k < i && !ha_mpi_fields_are_alike(&halo->field[k], &halo->field[i])) k++;
     return k == i;
 }
 
-HA_IN_ ha_status ha_mpi_check_field(const ha_mpi_halo *halo, size_t i) {
-    const darray *x = &halo->field[i];
-    const ha_mpi_grid *grid = &halo->grid;
-    ha_status s = ha_view_check_opened(x, HA_WRITE, halo->call.operation, halo->call.site);
-    if (s) return s;
-    if (x->rank < grid->dimensions)
-        return ha_mpi_fail(HA_ERR_ARGUMENT, &halo->call,
-                           "field %zu has %d dimensions, the communicator %d", i, x->rank,
-                           grid->dimensions);
-    if (ha_view_is_empty(x))
-        return ha_mpi_fail(HA_ERR_ARGUMENT, &halo->call, "field %zu has no elements", i);
-    for (int d = 0; d < grid->dimensions; d++)
-        if (x->extent[d] / 3 < grid->width)
-            return ha_mpi_fail(
-                HA_ERR_ARGUMENT, &halo->call,
-                "field %zu has an extent of %lld in dimension %d: with %lld ghost cells at "
-                "each end that leaves fewer than these",
-                i, (long long)x->extent[d], d, (long long)grid->width);
-    return HA_OK;
-}
-
 HA_IN_ void ha_mpi_list_array(ha_mpi_halo *halo, size_t i) {
+    ha_array *const array = halo->field[i].part.view.array;
     size_t k = 0;
-    while (k < halo->arrays && halo->of[k] != halo->field[i].array) k++;
+    if (halo->field[i].part.records) return;
+    while (k < halo->arrays && halo->of[k] != array) k++;
     halo->array_of[i] = k;
     if (k < halo->arrays) return;
-    halo->of[k] = ha_array_retain(halo->field[i].array);
-    halo->by[k] = ha_array_retain(halo->field[i].array);
+    halo->of[k] = ha_array_retain(array);
+    halo->by[k] = ha_array_retain(array);
     halo->arrays++;
 }
 
-HA_IN_ ha_status ha_mpi_check_fields(ha_mpi_halo *halo, const darray *fields) {
+HA_IN_ ha_status ha_mpi_check_field(ha_mpi_halo *halo, const ha_mpi_list *list, size_t i) {
+    const ha_mpi_part part = ha_mpi_listed(list, i);
+    ha_status s = ha_mpi_field_of(&halo->field[i], &part, &halo->call);
+    return s ? s : ha_mpi_check_block(&halo->grid, &halo->field[i], i, &halo->call);
+}
+
+HA_IN_ ha_status ha_mpi_check_fields(ha_mpi_halo *halo, const ha_mpi_list *list) {
     ha_status s = HA_OK;
-    if (!fields && halo->fields) return ha_mpi_fail(HA_ERR_ARGUMENT, &halo->call, "no fields");
+    if (!list->first && halo->fields) return ha_mpi_fail(HA_ERR_ARGUMENT, &halo->call, "no fields");
     if (halo->grid.width < 1 || halo->grid.kind < HA_MPI_CORNERS ||
         halo->grid.kind > HA_MPI_AT_ONCE)
         return ha_mpi_fail(HA_ERR_ARGUMENT, &halo->call,
                            "a width of %lld and the kind %d make no sense",
                            (long long)halo->grid.width, halo->grid.kind);
-    if (halo->fields) memcpy(halo->field, fields, halo->fields * sizeof *fields);
-    for (size_t i = 0; i < halo->fields && !s; i++) s = ha_mpi_check_field(halo, i);
-    for (size_t i = 0; i < halo->fields && !s; i++) ha_mpi_list_array(halo, i);
+    for (size_t i = 0; i < halo->fields && !s; i++) s = ha_mpi_check_field(halo, list, i);
+    for (size_t i = 0; i < halo->fields && !s; i++) {
+        ha_mpi_list_array(halo, i);
+        halo->segments += (size_t)ha_mpi_is_first_of_kind(halo, i);
+    }
     return s;
 }
 
 /* ---- messages ---------------------------------------------------------------------------------- */
 
-/* Elements of all fields of its type. */
-HA_IN_ int64_t ha_mpi_ghosts_size(const ha_mpi_halo *halo, const ha_mpi_ghosts *g) {
-    int64_t n = 0;
-    for (size_t i = g->like; i < halo->fields; i++)
-        if (ha_mpi_fields_are_alike(&halo->field[i], &halo->field[g->like]))
-            n += darray_size(ha_mpi_cells(&halo->grid, &halo->field[i], &g->offset, 0));
-    return n;
+/* How many cells of a field a message has. */
+HA_IN_ int64_t ha_mpi_cells_sent(const ha_mpi_halo *halo, const ha_mpi_ghosts *g, size_t i) {
+    const ha_mpi_block cells = ha_mpi_field_cells(&halo->grid, &halo->field[i], &g->offset, 0);
+    return ha_mpi_block_size(&cells);
 }
 
-HA_IN_ ha_status ha_mpi_ghosts_make(ha_mpi_halo *halo, ha_mpi_ghosts *g) {
-    const darray *like = &halo->field[g->like];
+HA_IN_ ha_status ha_mpi_buffers_make(const ha_mpi_halo *halo, ha_mpi_segment *x, int64_t cells) {
+    const darray *like = &halo->field[x->like].part.view;
     const ha_type type = ha_array_type(like->array);
-    const int64_t n = ha_mpi_ghosts_size(halo, g);
-    const MPI_Datatype base = ha_mpi_type_of(like->type);
-    g->bytes = n * (int64_t)type.size;
-    ha_status s = ha_mpi_check_tag(&halo->call, g->tag_out, 0);
-    if (!s) s = ha_mpi_count_of(&g->count, base == MPI_BYTE ? g->bytes : n, base, &halo->call);
-    if (s) return s;
-    g->out = darray_new_(HA_ROW_MAJOR, type, 1, &n, halo->context);
-    g->in = darray_new_(HA_ROW_MAJOR, type, 1, &n, halo->context);
-    if (!g->out.array || !g->in.array) return ha_latest_status;
-    g->out.type = g->in.type = like->type;
-    ha_array_set_name(g->out.array, "halo, sent");
-    ha_array_set_name(g->in.array, "halo, received");
+    x->out = darray_new_(HA_ROW_MAJOR, type, 1, &cells, halo->context);
+    x->in = darray_new_(HA_ROW_MAJOR, type, 1, &cells, halo->context);
+    if (!x->out.array || !x->in.array) return ha_latest_status;
+    x->out.type = x->in.type = like->type;
+    ha_array_set_name(x->out.array, "halo, sent");
+    ha_array_set_name(x->in.array, "halo, received");
     return HA_OK;
 }
 
-/* -1: there is none, which ha_mpi_ghosts_make refuses. */
-HA_IN_ int ha_mpi_halo_tag(const ha_mpi_halo *halo, int offset, size_t field) {
-    uint64_t tag;
-    if (__builtin_mul_overflow((uint64_t)offset, (uint64_t)halo->fields, &tag)) return -1;
-    tag += field;
-    return tag > INT_MAX ? -1 : (int)tag;
+/* The segment that begins with field `like`, behind those before. */
+HA_IN_ ha_status ha_mpi_segment_make(ha_mpi_halo *halo, ha_mpi_ghosts *g, ha_mpi_segment *x,
+                                     size_t like) {
+    const ha_mpi_field *first = &halo->field[like];
+    int64_t cells = 0;
+    for (size_t i = like; i < halo->fields; i++)
+        if (ha_mpi_fields_are_alike(first, &halo->field[i])) cells += ha_mpi_cells_sent(halo, g, i);
+    x->like = like;
+    x->at = g->bytes;
+    x->bytes = cells * first->each;
+    g->bytes += x->bytes;
+    return first->part.records ? HA_OK : ha_mpi_buffers_make(halo, x, cells);
 }
 
-/* For each type that has cells there. NULL as a place: they are only counted. */
-HA_IN_ size_t ha_mpi_list_messages(const ha_mpi_halo *halo, const ha_mpi_offset *offset, int peer,
-                                   ha_mpi_ghosts *place) {
-    const int last = ha_mpi_offsets(&halo->grid) - 1;
-    size_t count = 0;
-    for (size_t i = 0; i < halo->fields; i++) {
-        ha_mpi_ghosts g = {.peer = peer, .like = i, .offset = *offset};
-        if (!ha_mpi_is_first_of_type(halo, i) || !ha_mpi_ghosts_size(halo, &g)) continue;
-        g.tag_out = ha_mpi_halo_tag(halo, offset->number, i);
-        g.tag_in = ha_mpi_halo_tag(halo, last - offset->number, i);
-        g.sending = g.receiving = MPI_REQUEST_NULL;
-        g.count.type = MPI_BYTE;
-        if (place) place[count] = g;
-        count++;
+/* MPI gets a buffer, or bytes on the host that have all segments. */
+HA_IN_ ha_status ha_mpi_ghosts_join(const ha_mpi_halo *halo, ha_mpi_ghosts *g) {
+    const ha_mpi_segment *only = halo->segments == 1 ? g->segment : NULL;
+    if (only && only->out.array) {
+        const MPI_Datatype base = ha_mpi_type_of(only->out.type);
+        const int64_t units = base == MPI_BYTE ? g->bytes : darray_size(only->out);
+        return ha_mpi_count_of(&g->count, units, base, &halo->call);
     }
-    return count;
+    g->joined = (char *)HARRAY_MALLOC(2 * (size_t)g->bytes);
+    if (!g->joined)
+        return ha_mpi_fail(HA_ERR_MEMORY, &halo->call, "no memory for %lld bytes",
+                           (long long)g->bytes);
+    return ha_mpi_count_of(&g->count, g->bytes, MPI_BYTE, &halo->call);
 }
 
+HA_IN_ ha_status ha_mpi_ghosts_make(ha_mpi_halo *halo, ha_mpi_ghosts *g) {
+    ha_status s = HA_OK;
+    ha_mpi_segment *next = g->segment;
+    for (size_t i = 0; i < halo->fields && !s; i++)
+        if (ha_mpi_is_first_of_kind(halo, i)) s = ha_mpi_segment_make(halo, g, next++, i);
+    return s ? s : ha_mpi_ghosts_join(halo, g);
+}
+
+/* NULL as a place: they are only counted. */
 HA_IN_ size_t ha_mpi_list_round(const ha_mpi_halo *halo, int round, ha_mpi_ghosts *place) {
     const int offsets = ha_mpi_offsets(&halo->grid);
     size_t count = 0;
@@ -164,24 +160,49 @@ HA_IN_ size_t ha_mpi_list_round(const ha_mpi_halo *halo, int round, ha_mpi_ghost
         if (!ha_mpi_is_sent(&halo->grid, &offset, round)) continue;
         const int peer = ha_mpi_neighbour(&halo->grid, &offset, halo->call.comm);
         if (peer == MPI_PROC_NULL) continue;
-        count += ha_mpi_list_messages(halo, &offset, peer, place ? place + count : NULL);
+        if (place)
+            place[count] = (ha_mpi_ghosts){.peer = peer,
+                                           .tag_out = number,
+                                           .tag_in = offsets - 1 - number,
+                                           .offset = offset,
+                                           .count = {.type = MPI_BYTE},
+                                           .sending = MPI_REQUEST_NULL,
+                                           .receiving = MPI_REQUEST_NULL};
+        count++;
     }
     return count;
 }
 
-HA_IN_ ha_status ha_mpi_list_all(ha_mpi_halo *halo) {
-    const int rounds = ha_mpi_rounds(&halo->grid);
-    size_t most = 1, all = 0;
-    for (int r = 0; r < rounds; r++) all += ha_mpi_list_round(halo, r, NULL);
-    halo->ghosts = (ha_mpi_ghosts *)HARRAY_MALLOC((all + 1) * sizeof *halo->ghosts);
+/* Room for n messages with their segments. */
+HA_IN_ ha_status ha_mpi_messages_room(ha_mpi_halo *halo, size_t n) {
+    const size_t each = sizeof *halo->ghosts + halo->segments * sizeof(ha_mpi_segment);
+    halo->ghosts = (ha_mpi_ghosts *)HARRAY_MALLOC((n + 1) * each);
     if (!halo->ghosts)
-        return ha_mpi_fail(HA_ERR_MEMORY, &halo->call, "no memory for %zu messages", all);
+        return ha_mpi_fail(HA_ERR_MEMORY, &halo->call, "no memory for %zu messages", n);
+    memset(halo->ghosts, 0, (n + 1) * each);
+    return HA_OK;
+}
+
+/* Without fields there is none. */
+HA_IN_ ha_status ha_mpi_list_messages(ha_mpi_halo *halo) {
+    const int rounds = halo->fields ? ha_mpi_rounds(&halo->grid) : 0;
+    size_t all = 0;
+    for (int r = 0; r < rounds; r++) all += ha_mpi_list_round(halo, r, NULL);
+    ha_status s = ha_mpi_messages_room(halo, all);
+    if (s) return s;
+    ha_mpi_segment *segment = (ha_mpi_segment *)(void *)(halo->ghosts + all);
     for (int r = 0; r < rounds; r++) {
         halo->round[r].first = halo->messages;
         halo->messages += ha_mpi_list_round(halo, r, &halo->ghosts[halo->messages]);
         halo->round[r].end = halo->messages;
     }
-    ha_status s = HA_OK;
+    for (size_t i = 0; i < all; i++) halo->ghosts[i].segment = segment + i * halo->segments;
+    return HA_OK;
+}
+
+HA_IN_ ha_status ha_mpi_list_all(ha_mpi_halo *halo) {
+    size_t most = 1;
+    ha_status s = ha_mpi_list_messages(halo);
     for (size_t i = 0; i < halo->messages && !s; i++) {
         s = ha_mpi_ghosts_make(halo, &halo->ghosts[i]);
         if ((size_t)halo->ghosts[i].bytes > most) most = (size_t)halo->ghosts[i].bytes;
@@ -202,17 +223,20 @@ HA_IN_ darray ha_mpi_buffer_part(darray buffer, const darray *cells, int64_t *at
 }
 
 /* Returns how many. */
-HA_IN_ size_t ha_mpi_pair_message(const ha_mpi_halo *halo, const ha_mpi_ghosts *g,
-                                  ha_copy_pair *pack, ha_copy_pair *unpack) {
+HA_IN_ size_t ha_mpi_pair_segment(const ha_mpi_halo *halo, const ha_mpi_ghosts *g,
+                                  const ha_mpi_segment *x, ha_copy_pair *pack,
+                                  ha_copy_pair *unpack) {
     int64_t sent = 0, received = 0;
     size_t n = 0;
-    for (size_t i = g->like; i < halo->fields; i++) {
-        const darray *field = &halo->field[i];
-        if (!ha_mpi_fields_are_alike(field, &halo->field[g->like])) continue;
-        const darray cells = ha_mpi_cells(&halo->grid, field, &g->offset, 0);
-        const darray ghosts = ha_mpi_cells(&halo->grid, field, &g->offset, 1);
-        pack[n] = (ha_copy_pair){ha_mpi_buffer_part(g->out, &cells, &sent), cells, halo->context};
-        unpack[n] = (ha_copy_pair){ghosts, ha_mpi_buffer_part(g->in, &ghosts, &received),
+    for (size_t i = x->like; i < halo->fields && x->out.array; i++) {
+        const ha_mpi_field *field = &halo->field[i];
+        if (!ha_mpi_fields_are_alike(field, &halo->field[x->like])) continue;
+        const ha_mpi_block here = ha_mpi_field_cells(&halo->grid, field, &g->offset, 0);
+        const ha_mpi_block there = ha_mpi_field_cells(&halo->grid, field, &g->offset, 1);
+        const darray cells = ha_mpi_view_of_cells(field, &here);
+        const darray ghosts = ha_mpi_view_of_cells(field, &there);
+        pack[n] = (ha_copy_pair){ha_mpi_buffer_part(x->out, &cells, &sent), cells, halo->context};
+        unpack[n] = (ha_copy_pair){ghosts, ha_mpi_buffer_part(x->in, &ghosts, &received),
                                    halo->context};
         n++;
     }
@@ -225,8 +249,11 @@ HA_IN_ ha_status ha_mpi_plan_round(ha_mpi_halo *halo, ha_mpi_round *round) {
     size_t n = 0;
     if (!pack) return ha_mpi_fail(HA_ERR_MEMORY, &halo->call, "no memory for a plan");
     ha_copy_pair *unpack = pack + most;
-    for (size_t i = round->first; i < round->end; i++)
-        n += ha_mpi_pair_message(halo, &halo->ghosts[i], &pack[n], &unpack[n]);
+    for (size_t i = round->first; i < round->end; i++) {
+        const ha_mpi_ghosts *g = &halo->ghosts[i];
+        for (size_t k = 0; k < halo->segments; k++)
+            n += ha_mpi_pair_segment(halo, g, &g->segment[k], &pack[n], &unpack[n]);
+    }
     round->pack = ha_copy_plan_new(pack, n);
     if (round->pack) round->unpack = ha_copy_plan_new(unpack, n);
     HARRAY_FREE(pack);
@@ -235,25 +262,31 @@ HA_IN_ ha_status ha_mpi_plan_round(ha_mpi_halo *halo, ha_mpi_round *round) {
 
 /* ---- agreement ---------------------------------------------------------------------------------- */
 
-/* Of the cells of all fields in a message. */
-HA_IN_ int64_t ha_mpi_shapes_digest(const ha_mpi_halo *halo, const ha_mpi_ghosts *g) {
+/* Of the types and cells of all fields in a message. */
+HA_IN_ int64_t ha_mpi_cells_digest(const ha_mpi_halo *halo, const ha_mpi_ghosts *g) {
     uint64_t digest = 14695981039346656037u;
     for (size_t i = 0; i < halo->fields; i++) {
-        const darray cells = ha_mpi_cells(&halo->grid, &halo->field[i], &g->offset, 0);
+        const ha_mpi_field *field = &halo->field[i];
+        const ha_mpi_block cells = ha_mpi_field_cells(&halo->grid, field, &g->offset, 0);
+        digest = ha_mpi_mix(digest, field->part.records != NULL);
+        digest = ha_mpi_mix(digest, field->digest);
         for (int d = 0; d < cells.rank; d++)
-            digest = (digest ^ (uint64_t)cells.extent[d]) * 1099511628211u;
+            digest = ha_mpi_mix(digest, (uint64_t)(cells.last[d] - cells.first[d]));
     }
     return (int64_t)(digest >> 1);
 }
 
 HA_IN_ void ha_mpi_sign_ghosts(ha_mpi_signature *sign, const ha_mpi_halo *halo,
                                const ha_mpi_ghosts *g) {
-    const ha_type type = ha_array_type(g->out.array);
+    const darray *buffer = &g->segment->out;
     ha_mpi_sign(sign, NULL, &halo->call);
-    snprintf(sign->type, sizeof sign->type, "%s", type.name);
-    sign->element = type.size;
-    sign->count = g->bytes / (int64_t)type.size;
-    sign->share = ha_mpi_shapes_digest(halo, g);
+    snprintf(sign->type, sizeof sign->type, "%s",
+             g->joined ? "several types" : ha_array_type(buffer->array).name);
+    for (size_t i = 0; i < halo->fields; i++) {
+        sign->element += (uint64_t)halo->field[i].each;
+        sign->count += ha_mpi_cells_sent(halo, g, i);
+    }
+    sign->share = ha_mpi_cells_digest(halo, g);
 }
 
 /* Each tells its neighbours what it would send. What MPI does not do leaves a signature of zeros, which fits nowhere. */
@@ -282,12 +315,11 @@ HA_IN_ int ha_mpi_compare_ghosts(ha_mpi_halo *halo, ha_mpi_signature *theirs,
         ha_mpi_make_sound(&theirs[i]);
         if (ha_mpi_shapes_agree(&theirs[i], &ours[i]) && theirs[i].share == ours[i].share) continue;
         if (!against)
-            HA_IGNORE(
-                ha_mpi_fail(HA_ERR_ARGUMENT, &halo->call,
-                            "rank %d has %lld cells of %s at this face, or other extents; here "
-                            "there are %lld of %s",
-                            g->peer, (long long)theirs[i].count, theirs[i].type,
-                            (long long)ours[i].count, ours[i].type));
+            HA_IGNORE(ha_mpi_fail(HA_ERR_ARGUMENT, &halo->call,
+                                  "rank %d has %lld cells of %s at this face, or other extents or "
+                                  "fields; here there are %lld of %s",
+                                  g->peer, (long long)theirs[i].count, theirs[i].type,
+                                  (long long)ours[i].count, ours[i].type));
         against = g->peer + 1;
     }
     return against;
@@ -337,11 +369,14 @@ HA_IN_ int ha_mpi_halo_agree(ha_mpi_halo *halo, ha_status s) {
 /* ---- making and freeing ------------------------------------------------------------------------- */
 
 /* What was begun and not finished, as MPI was ended meanwhile, is open no longer. */
-HA_IN_ void ha_mpi_ghosts_free(ha_mpi_ghosts *g) {
+HA_IN_ void ha_mpi_ghosts_free(const ha_mpi_halo *halo, ha_mpi_ghosts *g) {
     if (g->out_token.array) HA_IGNORE(ha_token_finish(&g->out_token));
     if (g->in_token.array) HA_IGNORE(ha_token_finish(&g->in_token));
-    HA_IGNORE(darray_free(&g->out));
-    HA_IGNORE(darray_free(&g->in));
+    for (size_t k = 0; k < halo->segments; k++) {
+        HA_IGNORE(darray_free(&g->segment[k].out));
+        HA_IGNORE(darray_free(&g->segment[k].in));
+    }
+    HARRAY_FREE(g->joined);
     ha_mpi_count_end(&g->count);
 }
 
@@ -355,7 +390,7 @@ HA_IN_ void ha_mpi_halo_dispose(ha_mpi_halo *halo) {
     ha_fence_release(halo->context, halo->unpacked);
     for (size_t i = 0; i < halo->messages; i++) {
         if (!there) halo->ghosts[i].count.is_made = 0;
-        ha_mpi_ghosts_free(&halo->ghosts[i]);
+        ha_mpi_ghosts_free(halo, &halo->ghosts[i]);
     }
     for (size_t k = 0; k < halo->arrays; k++) {
         HA_IGNORE(ha_array_free(halo->of[k]));
@@ -384,7 +419,7 @@ HA_IN_ ha_status ha_mpi_grid_of(ha_mpi_grid *grid, const ha_mpi_call *call) {
 
 /* With room for the fields behind it. */
 HA_IN_ ha_mpi_halo *ha_mpi_halo_room(const ha_mpi_call *call, size_t count) {
-    const size_t each = sizeof(darray) + sizeof(size_t) + 2 * sizeof(ha_array *);
+    const size_t each = sizeof(ha_mpi_field) + sizeof(size_t) + 2 * sizeof(ha_array *);
     size_t bytes;
     if (__builtin_mul_overflow(count, each, &bytes) || bytes > PTRDIFF_MAX / 2) return NULL;
     ha_mpi_halo *halo = (ha_mpi_halo *)HARRAY_MALLOC(sizeof *halo + bytes);
@@ -393,15 +428,15 @@ HA_IN_ ha_mpi_halo *ha_mpi_halo_room(const ha_mpi_call *call, size_t count) {
     halo->call = *call;
     halo->call.comm = MPI_COMM_NULL;
     halo->fields = count;
-    halo->field = (darray *)(void *)(halo + 1);
+    halo->field = (ha_mpi_field *)(void *)(halo + 1);
     halo->of = (ha_array **)(void *)(halo->field + count);
     halo->by = halo->of + count;
     halo->array_of = (size_t *)(void *)(halo->by + count);
     return halo;
 }
 
-HA_IN_ ha_status ha_mpi_halo_build(ha_mpi_halo *halo, const darray *fields) {
-    ha_status s = ha_mpi_check_fields(halo, fields);
+HA_IN_ ha_status ha_mpi_halo_build(ha_mpi_halo *halo, const ha_mpi_list *list) {
+    ha_status s = ha_mpi_check_fields(halo, list);
     if (!s) s = ha_mpi_list_all(halo);
     for (int r = 0; r < ha_mpi_rounds(&halo->grid) && !s; r++)
         s = ha_mpi_plan_round(halo, &halo->round[r]);
@@ -427,8 +462,8 @@ HA_IN_ int ha_mpi_all_have(const ha_mpi_halo *halo, const ha_mpi_call *call) {
 }
 
 HA_IN_ ha_mpi_halo *ha_mpi_halo_make(const ha_mpi_call *call, const ha_mpi_grid *grid,
-                                     ha_context *context, const darray *fields, size_t count) {
-    ha_mpi_halo *halo = ha_mpi_halo_room(call, count);
+                                     ha_context *context, const ha_mpi_list *list) {
+    ha_mpi_halo *halo = ha_mpi_halo_room(call, list->count);
     if (!ha_mpi_all_have(halo, call)) {
         HARRAY_FREE(halo);
         return NULL;
@@ -437,21 +472,22 @@ HA_IN_ ha_mpi_halo *ha_mpi_halo_make(const ha_mpi_call *call, const ha_mpi_grid 
     halo->context = ha_resolve(context);
     halo->memory = ha_mpi_takes(halo->context) ? halo->context : ha_host();
     if (!ha_mpi_halo_connect(halo, call->comm) &&
-        ha_mpi_halo_agree(halo, ha_mpi_halo_build(halo, fields)))
+        ha_mpi_halo_agree(halo, ha_mpi_halo_build(halo, list)))
         return halo;
     ha_mpi_halo_dispose(halo);
     return NULL;
 }
 
-ha_mpi_halo *ha_mpi_halo_new_(MPI_Comm cart, ha_context *context, int64_t width,
-                              const darray *fields, size_t count, int kind, const char *site) {
+ha_mpi_halo *ha_mpi_halo_new_(MPI_Comm cart, ha_context *context, int64_t width, const void *fields,
+                              size_t each, size_t count, int kind, const char *site) {
     HA_TELLS_EVENTS_;
     const ha_mpi_call call = {"ha_mpi_halo_new", ha_from(site), cart};
     ha_mpi_grid grid = {.width = width, .kind = kind};
+    const ha_mpi_list list = {fields, each, count};
     ha_mpi_halo *halo = NULL;
     HA_FROM(call.site)
     if (!ha_mpi_enter(&call) && !ha_mpi_grid_of(&grid, &call))
-        halo = ha_mpi_halo_make(&call, &grid, context, fields, count);
+        halo = ha_mpi_halo_make(&call, &grid, context, &list);
     return halo;
 }
 

@@ -29,6 +29,72 @@ HA_IN_ void ha_mpi_let_go(ha_mpi_halo *halo, ha_token *token) {
     if (token->array) ha_mpi_halo_note(halo, ha_token_finish(token));
 }
 
+/* ---- putting together ------------------------------------------------------------------------- */
+
+/* Where what is received begins, behind what is sent. */
+HA_IN_ char *ha_mpi_joined_in(const ha_mpi_ghosts *g) { return g->joined + g->bytes; }
+
+/* Whose memory the buffers of a message are sent from. */
+HA_IN_ ha_context *ha_mpi_memory_of(const ha_mpi_halo *halo, const ha_mpi_ghosts *g) {
+    return g->joined ? ha_host() : halo->memory;
+}
+
+/* A buffer's elements become bytes of the message, or the other way round. */
+HA_IN_ ha_status ha_mpi_copy_buffer(const darray *buffer, char *bytes, size_t n, unsigned how) {
+    ha_access v;
+    memset(&v, 0, sizeof v);
+    ha_status s = ha_open_view(&v, *buffer, ha_host(), how);
+    if (s) return s;
+    if (how == HA_READ)
+        memcpy(bytes, v.data, n);
+    else
+        memcpy(v.data, bytes, n);
+    return ha_close(&v);
+}
+
+/* All buffers of a message that has several. */
+HA_IN_ void ha_mpi_copy_buffers(ha_mpi_halo *halo, const ha_mpi_ghosts *g, unsigned how) {
+    char *const bytes = how == HA_READ ? g->joined : ha_mpi_joined_in(g);
+    for (size_t k = 0; k < halo->segments && !halo->failed; k++) {
+        const ha_mpi_segment *x = &g->segment[k];
+        const darray *buffer = how == HA_READ ? &x->out : &x->in;
+        if (buffer->array)
+            ha_mpi_halo_note(halo,
+                             ha_mpi_copy_buffer(buffer, bytes + x->at, (size_t)x->bytes, how));
+    }
+}
+
+/* Fields of records become bytes, on the host; or the other way round, and then they are brought to the context. */
+HA_IN_ ha_status ha_mpi_move_records(ha_mpi_halo *halo, const ha_mpi_part *part, char *bytes,
+                                     int gathers) {
+    ha_mpi_leaves leaves;
+    ha_records_access v;
+    const uint64_t before = ha_records_statistics(part->records).bytes;
+    ha_status s = ha_mpi_leaves_of(&leaves, part, &halo->call);
+    if (!s) s = ha_mpi_fields_move(part, &leaves, bytes, gathers);
+    if (!s && !gathers && halo->context->ops) {
+        memset(&v, 0, sizeof v);
+        s = ha_mpi_fields_open(&v, part, halo->context, "read");
+        if (!s) s = ha_records_close(&v);
+    }
+    HA_MPI_MOVED_(staged_bytes, ha_records_statistics(part->records).bytes - before);
+    return s;
+}
+
+/* Of all records of a message the cells that are sent; or their ghost cells. */
+HA_IN_ void ha_mpi_move_all_records(ha_mpi_halo *halo, const ha_mpi_ghosts *g, int gathers) {
+    if (!g->joined) return;
+    char *const bytes = gathers ? g->joined : ha_mpi_joined_in(g);
+    for (size_t k = 0; k < halo->segments && !halo->failed; k++) {
+        const ha_mpi_segment *x = &g->segment[k];
+        const ha_mpi_field *field = &halo->field[x->like];
+        if (!field->part.records) continue;
+        const ha_mpi_block cells = ha_mpi_field_cells(&halo->grid, field, &g->offset, !gathers);
+        const ha_mpi_part part = ha_mpi_records_of_cells(field, &cells);
+        ha_mpi_halo_note(halo, ha_mpi_move_records(halo, &part, bytes + x->at, gathers));
+    }
+}
+
 /* ---- waiting for no more than is needed ------------------------------------------------------- */
 
 /* A queue makes an event only when somebody waits, and it then comes behind all that has been enqueued by that time, as
@@ -67,8 +133,16 @@ HA_IN_ int ha_mpi_give_ghosts(ha_mpi_halo *halo, ha_mpi_ghosts *g, const void *d
     return !code;
 }
 
+/* The elements where MPI gets them; NULL: they cannot be had. */
+HA_IN_ const void *ha_mpi_data_sent(ha_mpi_halo *halo, ha_mpi_ghosts *g) {
+    if (halo->failed) return NULL;
+    if (!g->joined) return ha_mpi_hold(halo, &g->out_token, &g->segment->out, HA_READ);
+    ha_mpi_copy_buffers(halo, g, HA_READ);
+    return halo->failed ? NULL : g->joined;
+}
+
 HA_IN_ void ha_mpi_send_ghosts(ha_mpi_halo *halo, ha_mpi_ghosts *g) {
-    const void *data = halo->failed ? NULL : ha_mpi_hold(halo, &g->out_token, &g->out, HA_READ);
+    const void *data = ha_mpi_data_sent(halo, g);
     if (!ha_mpi_give_ghosts(halo, g, data)) {
         if (data) (void)ha_mpi_give_ghosts(halo, g, NULL);
         return;
@@ -86,14 +160,26 @@ HA_IN_ void ha_mpi_copy_round(ha_mpi_halo *halo, const ha_mpi_round *round,
                      ha_copy_plan_run_on_(plan, halo->of, halo->by, halo->arrays, halo->call.site));
 }
 
-/* The cells are in the buffers then, and on their way to the host. */
+/* Moves the buffers of a message to a context. */
+HA_IN_ void ha_mpi_prefetch_buffers(ha_mpi_halo *halo, const ha_mpi_ghosts *g, int are_received,
+                                    ha_context *c) {
+    for (size_t k = 0; k < halo->segments && !halo->failed; k++) {
+        const darray *buffer = are_received ? &g->segment[k].in : &g->segment[k].out;
+        if (buffer->array) ha_mpi_halo_note(halo, darray_prefetch(*buffer, c));
+    }
+}
+
+/* The cells are in the buffers then, and on their way to the host; those of records are there. */
 HA_IN_ void ha_mpi_pack_round(ha_mpi_halo *halo, const ha_mpi_round *round) {
     ha_mpi_copy_round(halo, round, round->pack);
     for (size_t i = round->first; i < round->end && !halo->failed; i++) {
-        HA_MPI_MOVED_(packed_bytes, halo->ghosts[i].bytes);
-        if (halo->memory != halo->context)
-            ha_mpi_halo_note(halo, darray_prefetch(halo->ghosts[i].out, halo->memory));
+        const ha_mpi_ghosts *g = &halo->ghosts[i];
+        ha_context *const memory = ha_mpi_memory_of(halo, g);
+        HA_MPI_MOVED_(packed_bytes, g->bytes);
+        if (memory != halo->context) ha_mpi_prefetch_buffers(halo, g, 0, memory);
     }
+    for (size_t i = round->first; i < round->end; i++)
+        ha_mpi_move_all_records(halo, &halo->ghosts[i], 1);
 }
 
 HA_IN_ void ha_mpi_send_round(ha_mpi_halo *halo, const ha_mpi_round *round) {
@@ -103,7 +189,8 @@ HA_IN_ void ha_mpi_send_round(ha_mpi_halo *halo, const ha_mpi_round *round) {
 /* ---- receiving -------------------------------------------------------------------------------- */
 
 HA_IN_ void ha_mpi_expect_ghosts(ha_mpi_halo *halo, ha_mpi_ghosts *g) {
-    void *data = ha_mpi_hold(halo, &g->in_token, &g->in, HA_OVERWRITE);
+    void *data = g->joined ? ha_mpi_joined_in(g)
+                           : ha_mpi_hold(halo, &g->in_token, &g->segment->in, HA_OVERWRITE);
     g->is_expected = 0;
     g->expected = ha_mpi_moment();
     if (!data) return;
@@ -157,19 +244,32 @@ HA_IN_ void ha_mpi_receive_round(ha_mpi_halo *halo, const ha_mpi_round *round) {
 
 HA_IN_ void ha_mpi_unpack_round(ha_mpi_halo *halo, const ha_mpi_round *round) {
     for (size_t i = round->first; i < round->end && !halo->failed; i++) {
-        HA_MPI_MOVED_(packed_bytes, halo->ghosts[i].bytes);
-        if (halo->memory != halo->context)
-            ha_mpi_halo_note(halo, darray_prefetch(halo->ghosts[i].in, halo->context));
+        const ha_mpi_ghosts *g = &halo->ghosts[i];
+        HA_MPI_MOVED_(packed_bytes, g->bytes);
+        if (g->joined) ha_mpi_copy_buffers(halo, g, HA_OVERWRITE);
+        if (ha_mpi_memory_of(halo, g) != halo->context)
+            ha_mpi_prefetch_buffers(halo, g, 1, halo->context);
     }
     ha_mpi_copy_round(halo, round, round->unpack);
+    for (size_t i = round->first; i < round->end; i++)
+        ha_mpi_move_all_records(halo, &halo->ghosts[i], 0);
 }
 
 /* ---- an exchange ------------------------------------------------------------------------------ */
 
+/* What the buffers of a message have moved so far. */
+HA_IN_ uint64_t ha_mpi_bytes_of_buffers(const ha_mpi_halo *halo, const ha_mpi_ghosts *g) {
+    uint64_t bytes = 0;
+    for (size_t k = 0; k < halo->segments; k++)
+        if (g->segment[k].out.array)
+            bytes += ha_mpi_bytes_of(&g->segment[k].out) + ha_mpi_bytes_of(&g->segment[k].in);
+    return bytes;
+}
+
 HA_IN_ void ha_mpi_halo_count(ha_mpi_halo *halo) {
     for (size_t i = 0; i < halo->messages; i++) {
         ha_mpi_ghosts *g = &halo->ghosts[i];
-        const uint64_t moved = ha_mpi_bytes_of(&g->out) + ha_mpi_bytes_of(&g->in);
+        const uint64_t moved = ha_mpi_bytes_of_buffers(halo, g);
         HA_MPI_MOVED_(staged_bytes, moved - g->moved);
         g->moved = moved;
     }
@@ -232,43 +332,60 @@ ha_status ha_mpi_halo_finish_(ha_mpi_halo *halo, const char *site) {
 
 /* ---- other fields, and the end ---------------------------------------------------------------- */
 
-/* Whether a field may be in the place of another one. */
-HA_IN_ int ha_mpi_is_in_place_of(const darray *x, const darray *y) {
-    int same = x->array && x->rank == y->rank && x->offset == y->offset && x->type == y->type;
-    for (int d = 0; d < y->rank && same; d++)
-        same = x->extent[d] == y->extent[d] && x->stride[d] == y->stride[d];
-    return same && !ha_is_freed(x->array) && ha_arrays_are_alike(y->array, x->array);
+/* Field i of the list may take the place of the one there. */
+HA_IN_ ha_status ha_mpi_check_place(const ha_mpi_halo *halo, const ha_mpi_list *list, size_t i) {
+    const ha_mpi_part part = ha_mpi_listed(list, i);
+    const ha_mpi_field *before = &halo->field[i];
+    ha_mpi_field field;
+    size_t k = 0;
+    ha_status s = ha_mpi_field_of(&field, &part, &halo->call);
+    if (s) return s;
+    int fits = ha_mpi_is_in_place_of(&field, before);
+    if (fits && !part.records) {
+        while (halo->field[k].part.records || halo->array_of[k] != halo->array_of[i]) k++;
+        fits = ha_mpi_listed(list, k).view.array == part.view.array; /* k: the first of its array */
+    }
+    if (fits) return HA_OK;
+    return ha_mpi_fail(HA_ERR_ARGUMENT, &halo->call,
+                       before->part.records
+                           ? "field %zu has not the types and extents of the one in whose place it "
+                             "would be"
+                           : "field %zu has not the type, shape and storage of the one in whose "
+                             "place it would be",
+                       i);
 }
 
-HA_IN_ ha_status ha_mpi_rebind(ha_mpi_halo *halo, const darray *fields, size_t count) {
-    if (count != halo->fields || (count && !fields))
-        return ha_mpi_fail(HA_ERR_ARGUMENT, &halo->call, "%zu fields in the places of %zu", count,
-                           halo->fields);
-    for (size_t i = 0; i < count; i++) {
-        size_t k = 0;
-        while (halo->array_of[k] != halo->array_of[i]) k++; /* the first of its array */
-        if (!ha_mpi_is_in_place_of(&fields[i], &halo->field[i]) ||
-            fields[k].array != fields[i].array)
-            return ha_mpi_fail(HA_ERR_ARGUMENT, &halo->call,
-                               "field %zu has not the type, shape and storage of the one in whose "
-                               "place it would be",
-                               i);
+HA_IN_ void ha_mpi_replace(ha_mpi_halo *halo, const ha_mpi_part *part, size_t i) {
+    if (part->records) {
+        halo->field[i].part = *part;
+        return;
     }
-    for (size_t i = 0; i < count; i++) {
-        ha_array **place = &halo->by[halo->array_of[i]], *before = *place;
-        if (before == fields[i].array) continue;
-        *place = ha_array_retain(fields[i].array);
-        HA_IGNORE(ha_array_free(before));
-    }
-    return HA_OK;
+    ha_array **place = &halo->by[halo->array_of[i]], *before = *place;
+    if (before == part->view.array) return;
+    *place = ha_array_retain(part->view.array);
+    HA_IGNORE(ha_array_free(before));
 }
 
-ha_status ha_mpi_halo_rebind_(ha_mpi_halo *halo, const darray *fields, size_t count,
+HA_IN_ ha_status ha_mpi_rebind(ha_mpi_halo *halo, const ha_mpi_list *list) {
+    ha_status s = HA_OK;
+    if (list->count != halo->fields || (list->count && !list->first))
+        return ha_mpi_fail(HA_ERR_ARGUMENT, &halo->call, "%zu fields in the places of %zu",
+                           list->count, halo->fields);
+    for (size_t i = 0; i < list->count && !s; i++) s = ha_mpi_check_place(halo, list, i);
+    for (size_t i = 0; i < list->count && !s; i++) {
+        const ha_mpi_part part = ha_mpi_listed(list, i);
+        ha_mpi_replace(halo, &part, i);
+    }
+    return s;
+}
+
+ha_status ha_mpi_halo_rebind_(ha_mpi_halo *halo, const void *fields, size_t each, size_t count,
                               const char *site) {
     HA_TELLS_EVENTS_;
+    const ha_mpi_list list = {fields, each, count};
     site = ha_from(site);
     ha_status s = ha_mpi_halo_enter(halo, "ha_mpi_halo_rebind", site, 0);
-    return s ? s : ha_mpi_rebind(halo, fields, count);
+    return s ? s : ha_mpi_rebind(halo, &list);
 }
 
 void ha_mpi_halo_free(ha_mpi_halo *halo) {

@@ -19,6 +19,9 @@ typedef struct ha_mpi_message_ {
     size_t arrived;
     int trouble;                  /* MPI's code */
     struct ha_mpi_message_ *next; /* of those that are to be received, in order */
+    /* of a request: */
+    struct ha_mpi_meeting *
+        meeting; /* of a collective, and nothing else here but the call is used; NULL: it is none */
 } ha_mpi_message;
 
 /* Whether it goes to or comes from nobody. */

@@ -1,4 +1,4 @@
-/* Sending and receiving, at once or by a request that is waited for. */
+/* Sending and receiving, at once or by a request, which is waited for in waiting.h. */
 #ifndef HARRAY_IMPL_MPI_REQUESTS_H
 #define HARRAY_IMPL_MPI_REQUESTS_H
 
@@ -58,15 +58,22 @@ ha_status ha_mpi_recv_(ha_mpi_part x, int from, int tag, MPI_Comm comm, const ch
 
 /* ---- by requests ------------------------------------------------------------------------------ */
 
+/* It may be used. */
+HA_IN_ ha_status ha_mpi_check_request(const ha_mpi_request *request, const ha_mpi_call *call) {
+    if (request && !request->message) return HA_OK;
+    return ha_mpi_fail(request ? HA_ERR_STATE : HA_ERR_ARGUMENT, call,
+                       request ? "the request is in use: it has not been waited for"
+                               : "no request");
+}
+
 HA_IN_ ha_status ha_mpi_start(ha_mpi_request *request, const ha_mpi_call *call,
                               const ha_mpi_part *part, int sends, int peer, int tag) {
-    if (!request || request->message)
-        return ha_mpi_fail(request ? HA_ERR_STATE : HA_ERR_ARGUMENT, call,
-                           request ? "the request is in use: it has not been waited for"
-                                   : "no request");
+    ha_status s = ha_mpi_check_request(request, call);
+    if (s) return s;
     ha_mpi_message *m = (ha_mpi_message *)HARRAY_MALLOC(sizeof *m);
     if (!m) return ha_mpi_fail(HA_ERR_MEMORY, call, "no memory for a request");
-    ha_status s = ha_mpi_message_of(m, call, part, sends, peer, tag, 0);
+    m->meeting = NULL;
+    s = ha_mpi_message_of(m, call, part, sends, peer, tag, 0);
     if (!s) {
         if (!sends && m->side.buffer.array) m->kept = ha_array_retain(part->view.array);
         s = ha_mpi_begin_any(m);
@@ -94,67 +101,6 @@ ha_status ha_mpi_irecv_(ha_mpi_request *request, ha_mpi_part x, int from, int ta
     const ha_mpi_call call = {"ha_mpi_irecv", ha_from(site), comm};
     ha_status s = HA_OK;
     HA_FROM(call.site) s = ha_mpi_start(request, &call, &x, 0, from, tag);
-    return s;
-}
-
-HA_IN_ ha_status ha_mpi_wait_one(ha_mpi_request *request, const ha_mpi_call *call) {
-    ha_mpi_message *m = request->message;
-    int waits = 0;
-    ha_status s = HA_OK;
-    if (!m) return HA_OK;
-    s = ha_mpi_enter(call);
-    if (s) return s;
-    HA_FROM(m->call.site) s = ha_mpi_await(m, &waits);
-    if (waits) return s;
-    request->message = NULL;
-    HARRAY_FREE(m);
-    return s;
-}
-
-ha_status ha_mpi_wait_all_(ha_mpi_request *requests, size_t count, const char *site) {
-    HA_TELLS_EVENTS_;
-    const ha_mpi_call call = {"ha_mpi_wait", ha_from(site), MPI_COMM_SELF};
-    ha_status first = HA_OK;
-    if (!requests && count) return ha_mpi_fail(HA_ERR_ARGUMENT, &call, "no requests");
-    for (size_t i = 0; i < count; i++) {
-        ha_status s = ha_mpi_wait_one(&requests[i], &call);
-        if (!first) first = s;
-    }
-    return first;
-}
-
-/* ---- asking ----------------------------------------------------------------------------------- */
-
-HA_IN_ ha_status ha_mpi_try(ha_mpi_message *m, int *done) {
-    MPI_Status status;
-    if (ha_mpi_seconds()) {
-        const int code = ha_mpi_look(m, done);
-        *done |= code != MPI_SUCCESS;
-        return *done ? ha_mpi_end_checked(m, code) : HA_OK;
-    }
-    if (ha_mpi_is_none(m)) {
-        *done = 1;
-        return ha_mpi_end(m, HA_OK);
-    }
-    const int code = MPI_Test(&m->request, done, &status);
-    *done |= code != MPI_SUCCESS;
-    return *done ? ha_mpi_completed(m, code, &status) : HA_OK;
-}
-
-ha_status ha_mpi_test_(ha_mpi_request *request, int *done, const char *site) {
-    HA_TELLS_EVENTS_;
-    const ha_mpi_call call = {"ha_mpi_test", ha_from(site), MPI_COMM_SELF};
-    if (!request || !done)
-        return ha_mpi_fail(HA_ERR_ARGUMENT, &call,
-                           request ? "no place for the answer" : "no request");
-    *done = !request->message;
-    if (*done) return HA_OK;
-    ha_status s = ha_mpi_enter(&call);
-    if (s) return s;
-    HA_FROM(request->message->call.site) s = ha_mpi_try(request->message, done);
-    if (!*done) return s;
-    HARRAY_FREE(request->message);
-    request->message = NULL;
     return s;
 }
 
