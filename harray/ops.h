@@ -143,6 +143,12 @@ typedef enum ha_combine_operation {
 #define ha_records_apply_records(records, op, other, how, context)                                 \
     ha_records_apply_records_(records, op, other, how, context, HA_SITE)
 
+/* Of a record array and an array x with as many elements in each dimension: field = field op x, in each record with its
+ * own element, where and in which fields `how` says, but for `shift`. Elements are of any type. It computes, and
+ * refuses, what ha_mapped_apply_scalar does with each element; integers divided by 0 become 0. Where it runs is as above. */
+#define ha_records_apply_array(records, op, x, how, context)                                       \
+    ha_records_apply_array_(records, op, HA_DARRAY(x), how, context, HA_SITE)
+
 /* x = first, first + step, first + 2 step, …, in the order of the indices of x: the last one
  * innermost. Of all types but bool. */
 #define ha_sequence(x, first, step, context)                                                       \
@@ -222,6 +228,9 @@ HA_API HA_MUST_CHECK ha_status ha_records_apply_number_(ha_records *records, ha_
 HA_API HA_MUST_CHECK ha_status ha_records_apply_records_(ha_records *records, ha_operator op,
                                                          ha_records *other, const ha_applying *how,
                                                          ha_context *context, const char *site);
+HA_API HA_MUST_CHECK ha_status ha_records_apply_array_(ha_records *records, ha_operator op,
+                                                       darray x, const ha_applying *how,
+                                                       ha_context *context, const char *site);
 HA_API HA_MUST_CHECK ha_status ha_sequence_(darray x, ha_dvalue first, ha_dvalue step,
                                             ha_context *context, const char *site);
 HA_API HA_MUST_CHECK ha_status ha_random_(darray x, uint64_t seed, ha_context *context,

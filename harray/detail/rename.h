@@ -282,6 +282,7 @@
 #define ha_random_normal_ HA_RENAME_(ha_random_normal_)
 #define ha_read_anywhere_ HA_RENAME_(ha_read_anywhere_)
 #define ha_read_anywhere_any_ HA_RENAME_(ha_read_anywhere_any_)
+#define ha_records_apply_array_ HA_RENAME_(ha_records_apply_array_)
 #define ha_records_apply_number_ HA_RENAME_(ha_records_apply_number_)
 #define ha_records_apply_records_ HA_RENAME_(ha_records_apply_records_)
 #define ha_records_close_ HA_RENAME_(ha_records_close_)

@@ -2,7 +2,7 @@
  * arrays of structs here. */
 #include "sparing.h"
 
-enum { TYPES = 15, MOST_BYTES = 1 << 16, MOST_LEAVES = 64 };
+enum { TYPES = 15, MOST_BYTES = 1 << 17 };
 static const char *const layouts[] = {"aos",      "soa",           "aosoa(8)",      "aos(packed)",
                                       "soa@col",  "soa(fields)",   "byteswap(aos)", "soa(single)",
                                       "aosoa(4)", "bytesplit(soa)"};
@@ -315,6 +315,81 @@ TEST(computes_with_itself) {
     }
 }
 
+/* Of 64 bits to few: a double in between would be rounded to a number in the middle of two, and that to the even one. */
+TEST(rounds_long_integers_once) {
+    static const int64_t extent[] = {1}, first[] = {0};
+    const int64_t integer = -(INT64_C(1) << 62) - (INT64_C(1) << 54) - 1;
+    const uint64_t natural = (UINT64_C(1) << 62) + (UINT64_C(1) << 54) + 1;
+    if (is_not_for_it()) skip();
+    make_sides("x:bf16 y:bf16 z:f32", "x:i64 y:u64 z:i64", 1, extent);
+    fill_side(&left);
+    const ha_mapped model = model_of(&right);
+    ha_mapped_set(&model, 0, first, &integer);
+    ha_mapped_set(&model, 1, first, &natural);
+    ha_mapped_set(&model, 2, first, &integer);
+    HA_CHECK(ha_records_set(right.records, first, right.values));
+    join(HA_ASSIGN, NULL);
+    are_expected("once");
+}
+
+/* A record's fields of one type with the same value in all of them, which is that of an element, too. */
+static darray elements_of_right(darray all, ha_dtype type) {
+    const int64_t size = (int64_t)ha_dtype_size(type), columns = right.known->extent[1];
+    const ha_mapped model = model_of(&right);
+    ha_write_darray v;
+    memset(&v, 0, sizeof v);
+    int64_t index[HA_MAPPING_RANK] = {0};
+    assert_int_equal(ha_open_view(&v, all, H, HA_OVERWRITE), HA_OK);
+    do {
+        _Alignas(16) char value[16];
+        ha_mapped_get(&model, 0, index, value);
+        for (int64_t leaf = 1; leaf < right.known->rows; leaf++)
+            ha_mapped_set(&model, leaf, index, value);
+        memcpy((char *)v.data + ((index[0] * columns + index[1]) * 2 + 1) * size, value,
+               (size_t)size);
+    } while (next_index(right.known, index));
+    HA_CHECK(ha_close(&v));
+    return darray_slice(all, 1, 1, 2 * columns, 2);
+}
+
+/* Each record with an element, of every type, of a view with steps, all and in parts. */
+static void try_elements(int k) {
+    static const int64_t extent[] = {3, 300}, twice[] = {3, 600}, first[] = {1, 7},
+                         last[] = {9, 299};
+    char fields[200], what[60];
+    const char *t = types[k];
+    snprintf(fields, sizeof fields, "a:%s m[2]:%s n:%s u:%s z:%s flag:%s", t, t, t, t, t, t);
+    make_sides("a:f32 m[2]:f16 n:i16 u:u64 z:c64 flag:bool", fields, 2, extent);
+    darray all = darray_new(right.record->field[0].type, 2, twice, H);
+    HA_CHECK(ha_records_layout(left.records, C, layouts[k % LAYOUTS]));
+    fill_side(&left);
+    fill_side(&right);
+    const darray x = elements_of_right(all, all.type);
+    for (int op = HA_ASSIGN; op <= HA_DIVIDE; op++) {
+        const ha_applying how = {.paths = k >= 13 ? "z"
+                                          : op    ? "a+m+n+u+z"
+                                                  : NULL,
+                                 .first = op % 2 ? first : NULL,
+                                 .last = op % 2 ? last : NULL};
+        const ha_mapped to = model_of(&left), from = model_of(&right);
+        if (is_compiled() && !getenv("HARRAY_TEST_LONG") && (k + op) % 3) continue;
+        HA_CHECK(ha_mapped_apply_view(&to, (ha_operator)op, &from, &how, NULL));
+        HA_CHECK(ha_records_apply_array(left.records, (ha_operator)op, x, &how, C));
+        snprintf(what, sizeof what, "elements of %s, operation %d", t, op);
+        is_expected_of(&left, what);
+    }
+    HA_CHECK(darray_free(&all));
+    end_sides();
+}
+
+TEST(computes_with_elements) {
+    if (is_not_for_it()) skip();
+    for (int k = 0; k < TYPES; k++)
+        if (!is_compiled() || getenv("HARRAY_TEST_LONG") || (k % 6 == 0 && is_tried(k, 0)) ||
+            k == 12)
+            try_elements(k);
+}
+
 /* ---- what moves ---------------------------------------------------------------------------------- */
 
 /* The values of a device stay there. */
@@ -480,6 +555,49 @@ TEST(refuses_what_is_freed) {
     left.records = right.records = NULL;
 }
 
+/* With elements: what is refused, what stays where it is, and each allocation that fails. */
+TEST(refuses_elements_and_changes_nothing) {
+    static const int64_t extent[] = {4, 3}, other[] = {3, 4};
+    if (is_not_for_it()) skip();
+    make_sides("a:f32 n:i32 flag:bool", "a:f64 n:f64 flag:f64", 2, extent);
+    darray x = darray_new(HA_DTYPE_double, 2, extent, H),
+           y = darray_new(HA_DTYPE_c64, 2, extent, H);
+    darray z = darray_new(HA_DTYPE_double, 2, other, H), none = {.array = NULL};
+    const ha_applying how = {.paths = "a+n"};
+    fill_side(&left);
+    HA_CHECK(darray_fill(x, HA_DVALUE(2.0), H));
+#define REFUSES_ELEMENTS(as, why, op, x)                                                           \
+    is_refused(ha_records_apply_array(left.records, op, x, &how, C), as, why)
+    REFUSES_ELEMENTS(HA_ERR_ARGUMENT, "a complex number makes no real one", HA_ADD, y);
+    REFUSES_ELEMENTS(HA_ERR_ARGUMENT, "the extents are not the same", HA_ADD, z);
+    REFUSES_ELEMENTS(HA_ERR_ARGUMENT, "no operation 9", (ha_operator)9, x);
+    is_refused(ha_records_apply_array(left.records, HA_ADD, none, &how, C), HA_ERR_ARGUMENT, "");
+    is_refused(ha_records_apply_array(NULL, HA_ADD, x, &how, C), HA_ERR_ARGUMENT, "no records");
+    is_refused(ha_records_apply_array(left.records, HA_ADD, x, NULL, C), HA_ERR_ARGUMENT,
+               "a bool can be assigned only");
+    is_expected_of(&left, "refused");
+    const ha_mapped model = model_of(&left);
+    ha_status s = HA_ERR_MEMORY;
+    for (int n = 0; s; n++) {
+        until_failure = n;
+        s = ha_records_apply_array(left.records, HA_MULTIPLY, x, &how, C);
+        until_failure = -1;
+        const ha_error error = ha_take_error();
+        if (s && (!error.status || n > 10000)) fail_msg("%d: %d: %s", n, s, error.text);
+        if (s) is_expected_of(&left, "without memory");
+    }
+    HA_CHECK(ha_mapped_apply_number(&model, HA_MULTIPLY, 2, &how, NULL));
+    const uint64_t moved = ha_records_statistics(left.records).transfers;
+    HA_CHECK(ha_records_apply_array(left.records, HA_ADD, x, &how, C));
+    if (ha_way_of(C) != HA_WAY_HOST)
+        assert_int_equal(ha_records_statistics(left.records).transfers, moved);
+    HA_CHECK(ha_mapped_apply_number(&model, HA_ADD, 2, &how, NULL));
+    is_expected_of(&left, "with memory");
+    HA_CHECK(darray_free(&x));
+    HA_CHECK(darray_free(&y));
+    HA_CHECK(darray_free(&z));
+}
+
 /* Each allocation of a call fails in turn: then nothing has changed. */
 TEST(changes_nothing_without_memory) {
     static const int64_t extent[] = {6};
@@ -510,6 +628,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {RECORDS(computes_with_every_pair_of_types),
                                        RECORDS(computes_random_parts_of_random_records),
                                        RECORDS(computes_with_itself),
+                                       RECORDS(rounds_long_integers_once),
+                                       RECORDS(computes_with_elements),
+                                       RECORDS(refuses_elements_and_changes_nothing),
                                        RECORDS(moves_nothing_that_is_there),
                                        RECORDS(moves_what_meets_only),
                                        RECORDS(goes_by_way_of_the_host),

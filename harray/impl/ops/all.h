@@ -14,6 +14,8 @@
  *     records_pairs.h    fields of two records that meet, as the text of a kernel
  *     records_with_records.h
  *                    fields of record arrays with those of others
+ *     records_with_array.h
+ *                    fields of record arrays with elements
  *     reduce.h       those whose result is a number
  *     copies.h       fills, copies and comparisons of views at devices
  *     indices.h      operations by index: whether all indices are within an extent
@@ -56,6 +58,7 @@
 #include "records_apply.h"
 #include "records_pairs.h"
 #include "records_with_records.h"
+#include "records_with_array.h"
 #include "reduce.h"
 #include "copies.h"
 #include "indices.h"

@@ -335,27 +335,40 @@ HA_IN_ ha_status ha_apply_choose(ha_apply_call *c) {
     return ha_apply_here(c, way == HA_WAY_FUNCTION ? c->context : ha_host());
 }
 
-ha_status ha_records_apply_number_(ha_records *records, ha_operator op, double number,
-                                   const ha_applying *how, ha_context *context, const char *site) {
+/* What is opened stands in `what`, to be freed by ha_apply_end. */
+HA_IN_ ha_status ha_apply_begin(ha_apply_call *c, ha_records *records, ha_operator op,
+                                const ha_applying *how, ha_context *context, const char *site,
+                                const char *name) {
     static const ha_applying everything;
-    ha_status s = ha_records_enter(records, ha_apply_name, site);
-    if (s) return s;
-    ha_apply_call c = {.records = records,
-                       .operation = op,
-                       .number = number,
-                       .how = how ? how : &everything,
-                       .context = ha_resolve(context),
-                       .site = ha_from(site)};
-    const char *paths = c.how->paths ? c.how->paths : "";
+    *c = (ha_apply_call){.records = records,
+                         .operation = op,
+                         .how = how ? how : &everything,
+                         .context = ha_resolve(context),
+                         .site = ha_from(site)};
+    const char *paths = c->how->paths ? c->how->paths : "";
     const size_t bytes = sizeof "overwrite " + strlen(paths);
     char *what = (char *)HARRAY_MALLOC(bytes);
-    if (!what) return ha_fail(HA_ERR_MEMORY, ha_apply_name, "%s: no memory", c.site);
+    if (!what) return ha_fail(HA_ERR_MEMORY, name, "%s: no memory", c->site);
     snprintf(what, bytes, "overwrite %s", paths);
-    c.what = what + strlen("over");
-    c.for_kernel = op == HA_ASSIGN ? what : c.what;
+    c->what = what + strlen("over");
+    c->for_kernel = op == HA_ASSIGN ? what : c->what;
+    return HA_OK;
+}
+
+HA_IN_ void ha_apply_end(const ha_apply_call *c) {
+    ha_access_spec_end(c->chosen);
+    HARRAY_FREE((char *)(uintptr_t)(c->what - strlen("over")));
+}
+
+ha_status ha_records_apply_number_(ha_records *records, ha_operator op, double number,
+                                   const ha_applying *how, ha_context *context, const char *site) {
+    ha_apply_call c;
+    ha_status s = ha_records_enter(records, ha_apply_name, site);
+    if (!s) s = ha_apply_begin(&c, records, op, how, context, site, ha_apply_name);
+    if (s) return s;
+    c.number = number;
     HA_FROM(c.site) s = ha_apply_choose(&c);
-    ha_access_spec_end(c.chosen);
-    HARRAY_FREE(what);
+    ha_apply_end(&c);
     return s;
 }
 

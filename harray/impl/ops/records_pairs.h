@@ -3,6 +3,7 @@
 #ifndef HARRAY_IMPL_OPS_RECORDS_PAIRS_H
 #define HARRAY_IMPL_OPS_RECORDS_PAIRS_H
 
+#include "records_kernels.h"
 #include "records_values.h"
 
 typedef struct ha_pairing {
@@ -10,8 +11,8 @@ typedef struct ha_pairing {
     ha_leaf_pair *pair; /* those that are chosen; to be freed */
     int64_t pairs;
     ha_operator operation;
-    const char *of,
-        *at; /* the right side in the body: "ha_those_", or "ha_these_" where it is the left one; and where */
+    /* The right side in the body, "ha_those_", or "ha_these_" where it is the left one, and where; NULL: y is there. */
+    const char *of, *at;
     const char *from; /* "q", "p" */
 } ha_pairing;
 
@@ -49,6 +50,13 @@ HA_IN_ int ha_pairing_has_text(const ha_pairing *p) {
     for (int64_t k = 0; k < p->pairs; k++)
         if (!ha_value_has_text(p->operation, p->pair[k].to.type, p->pair[k].from.type)) return 0;
     return 1;
+}
+
+/* The device code that a body calls, behind the other arguments of its kernel. */
+HA_IN_ void ha_pairing_add_uses(ha_made_kernel *made, const ha_value_needs *needs) {
+    if (needs->nearest) ha_made_add(made, HA_KERNEL_USES_, "ha_nearest_", ha_uses_ha_nearest_);
+    if (needs->whole) ha_made_add(made, HA_KERNEL_USES_, "ha_whole_", ha_uses_ha_whole_);
+    if (needs->product) ha_made_add(made, HA_KERNEL_USES_, "ha_product_", ha_uses_ha_product_);
 }
 
 /* ---- the body ------------------------------------------------------------------------------------ */
@@ -89,8 +97,10 @@ HA_IN_ void ha_pairing_put_leaf(ha_text *t, const ha_pairing *p, const ha_leaf_p
         ha_pairing_put_subscripts(&subscripts, &pair->to, f->rank);
         ha_pairing_put_subscripts(&others, &pair->from, g->rank);
     }
-    ha_print(t, "{ const %s y = %s%s_get(%s, %s%s); ", ha_device_word(right), p->of, g->name,
-             p->from, p->at, from);
+    ha_print(t, "{ ");
+    if (p->of)
+        ha_print(t, "const %s y = %s%s_get(%s, %s%s); ", ha_device_word(right), p->of, g->name,
+                 p->from, p->at, from);
     if (p->operation != HA_ASSIGN)
         ha_print(t, "%s x = ha_these_%s_get(p, at%s); ", ha_device_word(left), f->name, to);
     else if (is_complex)

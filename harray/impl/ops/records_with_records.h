@@ -53,9 +53,7 @@ HA_IN_ void ha_join_describe(const ha_join_call *c, ha_made_kernel *made) {
     if (!c->is_self) ha_made_add_records(made, 1, "q", "ha_those");
     for (int d = 0; d < ha_records_rank(c->left) && c->is_shifted; d++)
         ha_made_add(made, HA_KERNEL_VALUE_, ha_join_shifts[d], "int64_t")->bytes = sizeof(int64_t);
-    if (needs.nearest) ha_made_add(made, HA_KERNEL_USES_, "ha_nearest_", ha_uses_ha_nearest_);
-    if (needs.whole) ha_made_add(made, HA_KERNEL_USES_, "ha_whole_", ha_uses_ha_whole_);
-    if (needs.product) ha_made_add(made, HA_KERNEL_USES_, "ha_product_", ha_uses_ha_product_);
+    ha_pairing_add_uses(made, &needs);
 }
 
 HA_IN_ ha_status ha_join_launch(const ha_join_call *c) {
