@@ -135,6 +135,20 @@ typedef enum ha_combine_operation {
 #define ha_records_apply_number(records, op, number, how, context)                                 \
     ha_records_apply_number_(records, op, number, how, context, HA_SITE)
 
+/* Of two record arrays: field = field op the other one's field of the same path, record by record, where and in which
+ * fields `how` says, its `shift` included. It computes, and refuses, what ha_mapped_apply_view does with both on the
+ * host; the records may be of other structs, and in other layouts. `other` may be `records` itself, but not shifted. Both
+ * are opened at the context, or none: of `other` only what meets a record is read, and has to have values. Where it runs is as
+ * above; quotients of complex numbers are computed on the host, too. */
+#define ha_records_apply_records(records, op, other, how, context)                                 \
+    ha_records_apply_records_(records, op, other, how, context, HA_SITE)
+
+/* Of a record array and an array x with as many elements in each dimension: field = field op x, in each record with its
+ * own element, where and in which fields `how` says, but for `shift`. Elements are of any type. It computes, and
+ * refuses, what ha_mapped_apply_scalar does with each element; integers divided by 0 become 0. Where it runs is as above. */
+#define ha_records_apply_array(records, op, x, how, context)                                       \
+    ha_records_apply_array_(records, op, HA_DARRAY(x), how, context, HA_SITE)
+
 /* x = first, first + step, first + 2 step, …, in the order of the indices of x: the last one
  * innermost. Of all types but bool. */
 #define ha_sequence(x, first, step, context)                                                       \
@@ -211,6 +225,12 @@ HA_API HA_MUST_CHECK ha_status ha_where_(darray z, darray mask, darray x, darray
 HA_API HA_MUST_CHECK ha_status ha_records_apply_number_(ha_records *records, ha_operator op,
                                                         double number, const ha_applying *how,
                                                         ha_context *context, const char *site);
+HA_API HA_MUST_CHECK ha_status ha_records_apply_records_(ha_records *records, ha_operator op,
+                                                         ha_records *other, const ha_applying *how,
+                                                         ha_context *context, const char *site);
+HA_API HA_MUST_CHECK ha_status ha_records_apply_array_(ha_records *records, ha_operator op,
+                                                       darray x, const ha_applying *how,
+                                                       ha_context *context, const char *site);
 HA_API HA_MUST_CHECK ha_status ha_sequence_(darray x, ha_dvalue first, ha_dvalue step,
                                             ha_context *context, const char *site);
 HA_API HA_MUST_CHECK ha_status ha_random_(darray x, uint64_t seed, ha_context *context,

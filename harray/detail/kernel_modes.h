@@ -163,7 +163,7 @@
 #define HA_MODE_STORED_option_(name, value)
 #define HA_MODE_STORED_use_(R, n, what)                                                            \
     ha_seen_##R n##_view_;                                                                         \
-    const ha_kernel_use_ n##_use_ = {n.records, &n##_view_};
+    const ha_kernel_use_ n##_use_ = {n.records, &n##_view_, 0};
 #define HA_MODE_STORED_bundle_(B, n)
 #define HA_MODE_STORED_value_(T, n)
 #define HA_MODE_STORED_constant_(T, n)

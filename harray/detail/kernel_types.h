@@ -37,7 +37,8 @@ struct ha_kernel_parameter_ {
 /* What of records is given. */
 typedef struct ha_kernel_use_ {
     ha_records *records;
-    void *view; /* room for a view of them */
+    void *view;                  /* room for a view of them */
+    const struct ha_region *box; /* of those that are opened; NULL: all, or those of the lanes */
 } ha_kernel_use_;
 
 /* The record of a type that is one. In C this is HA_RECORD's, or defines nothing. */

@@ -160,6 +160,8 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(records_sync, ha_records_sync_(NO, SITE))                                                    \
     S(records_layout, ha_records_layout_(NO, NO, "aos", SITE))                                     \
     S(records_apply_number, ha_records_apply_number_(NO, HA_ADD, 1, NO, NO, SITE))                 \
+    S(records_apply_array, ha_records_apply_array_(NO, HA_ADD, NO_VIEW, NO, NO, SITE))             \
+    S(records_apply_records, ha_records_apply_records_(NO, HA_ADD, NO, NO, NO, SITE))              \
     S(records_no_layout, ha_records_layout_(records.records, NO, NO, SITE))                        \
     S(records_resize, ha_records_resize_(records.records, NO, SITE))                               \
     S(records_resize_none, ha_records_resize_(NO, two_by_two, SITE))                               \

@@ -266,14 +266,15 @@ HA_IN_ unsigned ha_launch_how(const ha_launching *l, int i) {
 /* Of the records that lanes are for, those of the lanes. */
 HA_IN_ void ha_records_request(ha_launching *l, ha_used_records *u) {
     const int is_each = l->kernel->each && u == l->used;
+    const ha_region *box = u->given.box ? u->given.box : is_each ? &l->box : NULL;
     l->fitting[l->requests] = &u->fitting;
     l->request[l->requests++] = (ha_request){.opened = &u->opened,
                                              .records = u->given.records,
                                              .context = l->context,
                                              .what = u->parameter->what,
                                              .last = HA_END,
-                                             .box = is_each ? &l->box : NULL,
-                                             .reads_all_ = 1,
+                                             .box = box,
+                                             .reads_all_ = !u->given.box,
                                              .site_ = u->parameter->site};
 }
 

@@ -160,6 +160,21 @@ HA_IN_ void ha_put_leaf_pointer(const ha_view_writer *w, const ha_device_field *
     ha_print(w->to, ");\n");
 }
 
+/* The blobs that the functions of a leaf are given: where its bytes are in several, each byte's. */
+HA_IN_ void ha_put_leaf_blobs(const ha_view_writer *w, const ha_device_field *f, int map,
+                              int64_t k) {
+    const ha_mapping *m = w->variant->mapping[map];
+    const ha_coding *c = ha_row_coding(m, &m->row[f->leaf + k]);
+    if (!ha_is_scattered(m, c)) {
+        ha_print(w->to, "v.blob[ha_map%d_", map);
+        ha_put_leaf_c_name(w->to, m->record, f, k);
+        ha_print(w->to, "_blob], ");
+        return;
+    }
+    for (int32_t b = 0; b < c->bytes; b++)
+        ha_print(w->to, "v.blob[%d], ", (int)m->byte_row[c->byte_row + b].blob);
+}
+
 HA_IN_ void ha_put_leaf_value(const ha_view_writer *w, const ha_device_field *f, int map, int64_t k,
                               int set) {
     const ha_record *record = w->variant->mapping[map]->record;
@@ -168,9 +183,8 @@ HA_IN_ void ha_put_leaf_value(const ha_view_writer *w, const ha_device_field *f,
         ha_print(w->to, bits ? "{ %s x; x.bits = " : "return ", ha_device_word(f->field->type));
     ha_print(w->to, "ha_map%d_", map);
     ha_put_leaf_c_name(w->to, record, f, k);
-    ha_print(w->to, "_%s(v.blob[ha_map%d_", set ? "set" : "get", map);
-    ha_put_leaf_c_name(w->to, record, f, k);
-    ha_print(w->to, "_blob], ");
+    ha_print(w->to, "_%s(", set ? "set" : "get");
+    ha_put_leaf_blobs(w, f, map, k);
     ha_put_indices(w, !set ? ")" : bits ? ", x.bits)" : ", x)");
     ha_print(w->to, set ? "; return;\n" : bits ? "; return x; }\n" : ";\n");
 }

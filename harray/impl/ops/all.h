@@ -8,7 +8,14 @@
  *     boxes.h        views of several arrays as the same box of rows
  *     kernels.h      an operation as a kernel, made when it is asked for
  *     elementwise.h  the calls whose result is an array
- *     records_apply.h  fields of record arrays with a number
+ *     records_kernels.h  kernels over records, made for fields and operations
+ *     records_values.h   operations with values of any two types as their text
+ *     records_apply.h    fields of record arrays with a number
+ *     records_pairs.h    fields of two records that meet, as the text of a kernel
+ *     records_with_records.h
+ *                    fields of record arrays with those of others
+ *     records_with_array.h
+ *                    fields of record arrays with elements
  *     reduce.h       those whose result is a number
  *     copies.h       fills, copies and comparisons of views at devices
  *     indices.h      operations by index: whether all indices are within an extent
@@ -46,7 +53,12 @@
 #include "trees.h"
 #include "kernels.h"
 #include "elementwise.h"
+#include "records_kernels.h"
+#include "records_values.h"
 #include "records_apply.h"
+#include "records_pairs.h"
+#include "records_with_records.h"
+#include "records_with_array.h"
 #include "reduce.h"
 #include "copies.h"
 #include "indices.h"

@@ -1,11 +1,10 @@
 /* ha_records_apply_number: arithmetic with the fields of record arrays. Here it is that of layout/arithmetic.h; where a
- * device compiles kernels, it is one over the records, made for the fields and the operation when these are first asked
- * for, and kept until ha_shutdown. */
+ * device compiles kernels, it is one over the records. */
 #ifndef HARRAY_IMPL_OPS_RECORDS_APPLY_H
 #define HARRAY_IMPL_OPS_RECORDS_APPLY_H
 
-#include "kernels.h"
-#include "../kernels/all.h"
+#include "records_kernels.h"
+#include "records_values.h"
 
 static const char ha_apply_name[] = "ha_records_apply_number";
 
@@ -18,22 +17,6 @@ typedef enum ha_apply_rounding {
     HA_APPLY_ROUNDINGS
 } ha_apply_rounding;
 static const char *const ha_apply_variables[] = {"h", "b", "f", "d"};
-
-/* A kernel. What it is found by: the texts behind it. */
-typedef struct ha_apply_made {
-    struct ha_apply_made *next;
-    ha_kernel kernel;
-    ha_records_type_ type;
-    ha_kernel_parameter_ parameter[HA_APPLY_ROUNDINGS + 2];
-    int rounding[HA_APPLY_ROUNDINGS]; /* of each number that it is given */
-    int numbers;
-    const char *what, *body, *record; /* which fields are opened; what is computed; all fields */
-} ha_apply_made;
-
-HA_STATE_ struct {
-    pthread_mutex_t lock;
-    ha_apply_made *first;
-} ha_apply_all_made = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* A call. */
 typedef struct ha_apply_call {
@@ -51,23 +34,6 @@ typedef struct ha_apply_call {
     ha_region box;
 } ha_apply_call;
 
-/* What a device lacks: the nearest integer of so many bits, of two equally near ones the even one; 0 of NaN. */
-HA_DEVICE_CODE(
-    ha_nearest_,
-    HA_FN int64_t ha_nearest_integer_(double x, int bits) {
-        const int64_t most = (int64_t)(~(uint64_t)0 >> (65 - bits));
-        const double r = rint(x);
-        const double end = -(double)(-most - 1);
-        if (x != x) return 0;
-        return r >= end ? most : r <= -end ? -most - 1 : (int64_t)r;
-    } HA_FN uint64_t ha_nearest_natural_(double x, int bits) {
-        const uint64_t most = ~(uint64_t)0 >> (64 - bits);
-        const double r = rint(x);
-        const double end = 2 * (double)(most / 2 + 1);
-        if (x != x || r <= 0) return 0;
-        return r >= end ? most : (uint64_t)r;
-    });
-
 /* ---- its text ------------------------------------------------------------------------------------ */
 
 HA_IN_ ha_apply_rounding ha_apply_rounding_of(ha_dtype type) {
@@ -82,11 +48,6 @@ HA_IN_ ha_apply_rounding ha_apply_rounding_of(ha_dtype type) {
     default:
         return HA_NOT_ROUNDED;
     }
-}
-
-HA_IN_ int ha_apply_is_integer(ha_dtype type) {
-    const ha_number_kind kind = ha_dtype_kind(type);
-    return kind == HA_KIND_SIGNED || kind == HA_KIND_UNSIGNED;
 }
 
 /* "x + d"; of an assignment "d". */
@@ -112,7 +73,7 @@ HA_IN_ void ha_apply_put_value(ha_text *t, ha_operator operation, ha_dtype type)
         ha_print(t, "ha_%s_of_float(", name);
         ha_apply_put_operation(t, operation, x, number);
         ha_print(t, ")");
-    } else if (ha_apply_is_integer(type)) {
+    } else if (ha_is_whole_number(type)) {
         const int has_sign = ha_dtype_kind(type) == HA_KIND_SIGNED;
         ha_print(t, "(%s)ha_nearest_%s_(", ha_device_word(type), has_sign ? "integer" : "natural");
         ha_apply_put_operation(t, operation, "(double)x", number);
@@ -188,121 +149,34 @@ HA_IN_ void ha_apply_put_body(ha_text *t, const ha_apply_call *c, const ha_recor
             if (first >= end) continue;
             ha_apply_put_field(t, c->operation, &f, first - leaf, end - leaf);
             used[ha_apply_rounding_of(f.field->type)] = 1;
-            *integers |= ha_apply_is_integer(f.field->type);
+            *integers |= ha_is_whole_number(f.field->type);
         }
         leaf += f.leaves;
     }
     ha_print(t, "}");
 }
 
-/* What of a record a program depends on. */
-HA_IN_ void ha_apply_put_record(ha_text *t, const ha_record *record) {
-    ha_print(t, "%lld %lld", (long long)record->size, (long long)record->alignment);
-    for (int64_t i = 0; i < record->fields; i++) {
-        const ha_field *f = &record->field[i];
-        ha_print(t, " %s:%d@%lld", f->path, (int)f->type, (long long)f->offset);
-        for (int d = 0; d < HA_MOST_SUBSCRIPTS && f->stride[d]; d++)
-            ha_print(t, "+%lld", (long long)f->stride[d]);
-    }
-}
-
 /* ---- kernels --------------------------------------------------------------------------------------- */
 
-HA_IN_ int ha_apply_has_bits(const ha_mapping *m, const ha_access_spec *chosen) {
-    for (int32_t k = 0; k < chosen->runs; k++)
-        for (int64_t leaf = chosen->run[k].leaf; leaf < chosen->run[k].end; leaf++)
-            if (ha_row_has_bits(m, &m->row[leaf])) return 1;
-    return 0;
+/* What the kernel is found by. */
+static void ha_apply_put(ha_text *t, int which, const void *call) {
+    const ha_apply_call *c = (const ha_apply_call *)call;
+    const ha_record *record = ha_records_record(c->records);
+    int used[HA_APPLY_ROUNDINGS], integers;
+    if (which == HA_MADE_WHAT) ha_print(t, "%s", c->for_kernel);
+    if (which == HA_MADE_BODY) ha_apply_put_body(t, c, record, used, &integers);
+    if (which == HA_MADE_RECORD) ha_made_put_record(t, record);
 }
 
-/* Kernels need no view of the records here. */
-static ha_status ha_apply_make_view(const ha_mapping *m, void *const *blob, int own, void *view,
-                                    ha_error *error) {
-    (void)m, (void)blob, (void)own, (void)view;
-    return error->status = HA_OK;
-}
-
-HA_IN_ ha_kernel_parameter_ *ha_apply_add_parameter(ha_apply_made *made, ha_kernel_mode_ mode,
-                                                    const char *name, const char *type) {
-    ha_kernel_parameter_ *p = &made->parameter[made->kernel.parameters++];
-    *p = (ha_kernel_parameter_){.mode = mode, .type = type, .name = name, .site = "harray/ops.h:1"};
-    return p;
-}
-
-HA_IN_ void ha_apply_describe(ha_apply_made *made, int rank, const int *used, int integers) {
-    made->type = (ha_records_type_){
-        .view = "ha_these", .rank = rank, .kind = -1, .make = ha_apply_make_view};
-    made->kernel = (ha_kernel){.name = ha_apply_name,
-                               .text = made->body,
-                               .indices = "at",
-                               .site = "harray/ops.h:1",
-                               .rank = rank,
-                               .parameter = made->parameter,
-                               .each = 1};
-    ha_kernel_parameter_ *p = ha_apply_add_parameter(made, HA_KERNEL_RECORDS_, "p", "ha_these");
-    p->records = &made->type;
-    p->what = made->what;
+/* The numbers that its body has, behind the records, and what it calls. */
+HA_IN_ void ha_apply_describe(ha_made_kernel *made, const int *used, int integers) {
     for (int i = 0; i < HA_APPLY_ROUNDINGS; i++) {
         const int is_double = i == HA_NOT_ROUNDED;
         if (!used[i]) continue;
-        made->rounding[made->numbers++] = i;
-        p = ha_apply_add_parameter(made, HA_KERNEL_VALUE_, ha_apply_variables[i],
-                                   is_double ? "double" : "float");
-        p->bytes = is_double ? sizeof(double) : sizeof(float);
+        ha_made_add(made, HA_KERNEL_VALUE_, ha_apply_variables[i], is_double ? "double" : "float")
+            ->bytes = is_double ? sizeof(double) : sizeof(float);
     }
-    if (integers) ha_apply_add_parameter(made, HA_KERNEL_USES_, "ha_nearest_", ha_uses_ha_nearest_);
-}
-
-HA_IN_ void ha_apply_made_end(void) {
-    while (ha_apply_all_made.first) {
-        ha_apply_made *made = ha_apply_all_made.first;
-        ha_apply_all_made.first = made->next;
-        HARRAY_FREE(made);
-    }
-}
-
-/* A new one, or one like it that is there; NULL: there is no memory. */
-HA_IN_ ha_apply_made *ha_apply_keep(ha_apply_made *fresh) {
-    pthread_mutex_lock(&ha_apply_all_made.lock);
-    ha_apply_made *at = ha_apply_all_made.first;
-    while (at && (at->kernel.rank != fresh->kernel.rank || strcmp(at->body, fresh->body) ||
-                  strcmp(at->what, fresh->what) || strcmp(at->record, fresh->record)))
-        at = at->next;
-    if (!at) {
-        fresh->next = ha_apply_all_made.first;
-        ha_apply_all_made.first = fresh;
-        ha_op_kernels.others_end = ha_apply_made_end;
-        __atomic_store_n(&ha_registry.operations_end, ha_op_kernels_end, __ATOMIC_RELAXED);
-    }
-    pthread_mutex_unlock(&ha_apply_all_made.lock);
-    if (at) HARRAY_FREE(fresh);
-    return at ? at : fresh;
-}
-
-HA_IN_ ha_apply_made *ha_apply_kernel_for(const ha_apply_call *c) {
-    const ha_record *record = ha_records_record(c->records);
-    int used[HA_APPLY_ROUNDINGS] = {0}, integers = 0;
-    ha_text body = ha_text_into(NULL, 0), fields = ha_text_into(NULL, 0);
-    ha_apply_put_body(&body, c, record, used, &integers);
-    ha_apply_put_record(&fields, record);
-    const size_t of_what = strlen(c->for_kernel) + 1;
-    ha_apply_made *made = (ha_apply_made *)HARRAY_MALLOC(sizeof *made + of_what + body.length +
-                                                         fields.length + 2);
-    if (!made) return NULL;
-    memset(made, 0, sizeof *made);
-    char *text = (char *)(made + 1);
-    made->what = text;
-    memcpy(text, c->for_kernel, of_what);
-    text += of_what;
-    made->body = text;
-    ha_text again = ha_text_into(text, body.length + 1);
-    ha_apply_put_body(&again, c, record, used, &integers);
-    text += body.length + 1;
-    made->record = text;
-    again = ha_text_into(text, fields.length + 1);
-    ha_apply_put_record(&again, record);
-    ha_apply_describe(made, ha_records_rank(c->records), used, integers);
-    return ha_apply_keep(made);
+    if (integers) ha_made_add(made, HA_KERNEL_USES_, "ha_nearest_", ha_uses_ha_nearest_);
 }
 
 HA_IN_ float ha_apply_rounded(double number, int rounding) {
@@ -313,14 +187,21 @@ HA_IN_ float ha_apply_rounded(double number, int rounding) {
 }
 
 HA_IN_ ha_status ha_apply_launch(const ha_apply_call *c) {
-    const ha_kernel_use_ use = {c->records, NULL};
+    const ha_kernel_use_ use = {c->records, NULL, NULL};
     const void *given[HA_APPLY_ROUNDINGS + 2] = {&use};
     float rounded[HA_APPLY_ROUNDINGS];
-    const ha_apply_made *made = ha_apply_kernel_for(c);
-    if (!made) return ha_fail(HA_ERR_MEMORY, ha_apply_name, "no memory for its kernel");
-    for (int i = 0; i < made->numbers; i++) {
-        rounded[i] = ha_apply_rounded(c->number, made->rounding[i]);
-        given[1 + i] = made->rounding[i] == HA_NOT_ROUNDED ? (const void *)&c->number : &rounded[i];
+    int used[HA_APPLY_ROUNDINGS] = {0}, integers = 0, numbers = 1;
+    ha_text nowhere = ha_text_into(NULL, 0);
+    ha_apply_put_body(&nowhere, c, ha_records_record(c->records), used, &integers);
+    ha_made_kernel *fresh = ha_made_new(ha_apply_name, ha_records_rank(c->records), ha_apply_put,
+                                        c);
+    if (!fresh) return ha_fail(HA_ERR_MEMORY, ha_apply_name, "no memory for its kernel");
+    ha_apply_describe(fresh, used, integers);
+    const ha_made_kernel *made = ha_made_keep(fresh);
+    for (int i = 0; i < HA_APPLY_ROUNDINGS; i++) {
+        if (!used[i]) continue;
+        rounded[i] = ha_apply_rounded(c->number, i);
+        given[numbers++] = i == HA_NOT_ROUNDED ? (const void *)&c->number : &rounded[i];
     }
     return ha_kernel_launch_(&made->kernel, c->context,
                              c->how->first || c->how->last ? &c->box : NULL, given);
@@ -396,12 +277,6 @@ HA_IN_ ha_status ha_apply_here(const ha_apply_call *c, ha_context *context) {
 
 /* ---- where ------------------------------------------------------------------------------------------ */
 
-/* Can a device have as many arguments? A pointer to a blob has two. */
-HA_IN_ int ha_apply_has_room(const ha_mapping *m) {
-    const size_t numbers = 3 * (size_t)m->rank + 2 * (size_t)m->blobs + HA_APPLY_ROUNDINGS;
-    return numbers * sizeof(int64_t) <= HA_ARGUMENT_BYTES;
-}
-
 /* What is asked, with no record at all: so that what is wrong is told before anything is opened. *as_kernel: one can do
  * it in the layout that there is. */
 HA_IN_ ha_status ha_apply_look(ha_apply_call *c, int *as_kernel) {
@@ -425,7 +300,9 @@ HA_IN_ ha_status ha_apply_look(ha_apply_call *c, int *as_kernel) {
                        : ha_access_spec_get(c->records, c->what, 0, ha_apply_name, c->site,
                                             &c->chosen);
     if (!told)
-        *as_kernel = ha_apply_has_room(p->mapping) && !ha_apply_has_bits(p->mapping, c->chosen);
+        *as_kernel = ha_made_bytes(p->mapping) + HA_APPLY_ROUNDINGS * sizeof(double) <=
+                         HA_ARGUMENT_BYTES &&
+                     !ha_made_has_bits(p->mapping, c->chosen);
     ha_records_leave(c->records);
     return told;
 }
@@ -458,27 +335,40 @@ HA_IN_ ha_status ha_apply_choose(ha_apply_call *c) {
     return ha_apply_here(c, way == HA_WAY_FUNCTION ? c->context : ha_host());
 }
 
-ha_status ha_records_apply_number_(ha_records *records, ha_operator op, double number,
-                                   const ha_applying *how, ha_context *context, const char *site) {
+/* What is opened stands in `what`, to be freed by ha_apply_end. */
+HA_IN_ ha_status ha_apply_begin(ha_apply_call *c, ha_records *records, ha_operator op,
+                                const ha_applying *how, ha_context *context, const char *site,
+                                const char *name) {
     static const ha_applying everything;
-    ha_status s = ha_records_enter(records, ha_apply_name, site);
-    if (s) return s;
-    ha_apply_call c = {.records = records,
-                       .operation = op,
-                       .number = number,
-                       .how = how ? how : &everything,
-                       .context = ha_resolve(context),
-                       .site = ha_from(site)};
-    const char *paths = c.how->paths ? c.how->paths : "";
+    *c = (ha_apply_call){.records = records,
+                         .operation = op,
+                         .how = how ? how : &everything,
+                         .context = ha_resolve(context),
+                         .site = ha_from(site)};
+    const char *paths = c->how->paths ? c->how->paths : "";
     const size_t bytes = sizeof "overwrite " + strlen(paths);
     char *what = (char *)HARRAY_MALLOC(bytes);
-    if (!what) return ha_fail(HA_ERR_MEMORY, ha_apply_name, "%s: no memory", c.site);
+    if (!what) return ha_fail(HA_ERR_MEMORY, name, "%s: no memory", c->site);
     snprintf(what, bytes, "overwrite %s", paths);
-    c.what = what + strlen("over");
-    c.for_kernel = op == HA_ASSIGN ? what : c.what;
+    c->what = what + strlen("over");
+    c->for_kernel = op == HA_ASSIGN ? what : c->what;
+    return HA_OK;
+}
+
+HA_IN_ void ha_apply_end(const ha_apply_call *c) {
+    ha_access_spec_end(c->chosen);
+    HARRAY_FREE((char *)(uintptr_t)(c->what - strlen("over")));
+}
+
+ha_status ha_records_apply_number_(ha_records *records, ha_operator op, double number,
+                                   const ha_applying *how, ha_context *context, const char *site) {
+    ha_apply_call c;
+    ha_status s = ha_records_enter(records, ha_apply_name, site);
+    if (!s) s = ha_apply_begin(&c, records, op, how, context, site, ha_apply_name);
+    if (s) return s;
+    c.number = number;
     HA_FROM(c.site) s = ha_apply_choose(&c);
-    ha_access_spec_end(c.chosen);
-    HARRAY_FREE(what);
+    ha_apply_end(&c);
     return s;
 }
 

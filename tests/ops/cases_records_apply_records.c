@@ -1,0 +1,645 @@
+/* Fields of record arrays with those of other ones, on every context and in many layouts, against the same arithmetic with
+ * arrays of structs here. */
+#include "sparing.h"
+
+enum { TYPES = 15, MOST_BYTES = 1 << 17 };
+static const char *const layouts[] = {"aos",      "soa",           "aosoa(8)",      "aos(packed)",
+                                      "soa@col",  "soa(fields)",   "byteswap(aos)", "soa(single)",
+                                      "aosoa(4)", "bytesplit(soa)"};
+enum { LAYOUTS = sizeof layouts / sizeof *layouts };
+
+/* One side: records, and what is expected of them. */
+typedef struct side {
+    ha_record *record;
+    ha_records *records;
+    ha_mapping *known;
+    void *blob[1];
+    char *values;
+} side;
+
+static side left, right;
+static uint64_t random_state;
+
+static uint64_t random_bits(void) {
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    return random_state ^= random_state << 17;
+}
+
+static int random_below(int n) { return (int)(random_bits() >> 33) % n; }
+
+static ha_mapped model_of(const side *s) {
+    return (ha_mapped){s->known, (void **)(uintptr_t)s->blob};
+}
+
+static void make_side(side *s, const char *fields, int rank, const int64_t *extent) {
+    ha_error error;
+    s->record = ha_record_parse(fields, &error);
+    if (!s->record) fail_msg("%s: %s", fields, error.text);
+    s->known = ha_mapping_parse(s->record, "aos", rank, extent, &error);
+    assert_non_null(s->known);
+    assert_true(s->known->blob[0].bytes <= MOST_BYTES);
+    s->values = (char *)calloc(1, MOST_BYTES);
+    s->blob[0] = s->values;
+    s->records = ha_records_new(s->record, rank, extent, NULL);
+    assert_non_null(s->records);
+}
+
+static void end_side(side *s) {
+    if (s->records) HA_CHECK(ha_records_free(s->records));
+    ha_mapping_free(s->known);
+    ha_record_free(s->record);
+    free(s->values);
+    memset(s, 0, sizeof *s);
+}
+
+static void make_sides(const char *lefts, const char *rights, int rank, const int64_t *extent) {
+    make_side(&left, lefts, rank, extent);
+    make_side(&right, rights, rank, extent);
+}
+
+static void end_sides(void) {
+    end_side(&left);
+    end_side(&right);
+}
+
+static int begin_records(void **state) {
+    random_state = 88172645463325252u;
+    begin_case(state);
+    return 0;
+}
+
+static int end_records(void **state) {
+    end_sides(); /* of a test that was skipped */
+    return end_case(state);
+}
+#define RECORDS(name) cmocka_unit_test_setup_teardown(name, begin_records, end_records)
+
+/* ---- values -------------------------------------------------------------------------------------- */
+
+static double random_real(void) {
+    static const double some[] = {0,     -0.0,  1,    -1,    2.5,  3.5,      -0.5,      100,
+                                  -128,  127.5, 1e-3, 65504, 1e9,  -7,       0x1p63,    -0x1p63,
+                                  1e300, 5e-8,  6e-5, 1e-40, 3e38, INFINITY, -INFINITY, NAN};
+    const int k = random_below(36);
+    if (k < 24) return some[k];
+    return ((double)(random_bits() >> 11) * 0x1p-52 - 1) * (k < 30 ? 10 : 1e5);
+}
+
+/* Of integers all bits, and small ones; the parts of complex numbers each by itself. */
+static void random_value(ha_dtype type, void *value) {
+    const uint64_t integer = random_bits() >> random_below(64);
+    const uint64_t with_sign = random_below(2) ? integer : 0 - integer;
+    const double x = random_real();
+    const float single = (float)x;
+    const ha_half half = ha_half_of_double(x);
+    const ha_bfloat16 brain = ha_bfloat16_of_double(x);
+    if (type == HA_DTYPE_c64 || type == HA_DTYPE_c128) {
+        const ha_dtype part = type == HA_DTYPE_c64 ? HA_DTYPE_float : HA_DTYPE_double;
+        random_value(part, value);
+        random_value(part, (char *)value + ha_dtype_size(part));
+    } else if (type == HA_DTYPE_bool) {
+        *(uint8_t *)value = integer & 1;
+    } else {
+        memcpy(value,
+               type == HA_DTYPE_double     ? (const void *)&x
+               : type == HA_DTYPE_float    ? (const void *)&single
+               : type == HA_DTYPE_half     ? (const void *)&half
+               : type == HA_DTYPE_bfloat16 ? (const void *)&brain
+                                           : (const void *)&with_sign,
+               ha_dtype_size(type));
+    }
+}
+
+/* All indices, the last one innermost; 0: there are no more. */
+static int next_index(const ha_mapping *m, int64_t *index) {
+    for (int d = m->rank - 1; d >= 0; d--) {
+        if (++index[d] < m->extent[d]) return 1;
+        index[d] = 0;
+    }
+    return 0;
+}
+
+static int has_records(const side *s) { return ha_records_size(s->records) > 0; }
+
+static void fill_side(side *s) {
+    const ha_mapped model = model_of(s);
+    ha_records_access x = {.records = NULL};
+    assert_int_equal(ha_records_open(&x, s->records, H, "overwrite", 0, HA_END), HA_OK);
+    const ha_mapped here = {x.mapping, x.blob};
+    int64_t index[HA_MAPPING_RANK] = {0};
+    for (int more = has_records(s); more; more = next_index(s->known, index))
+        for (int64_t leaf = 0; leaf < s->known->rows; leaf++) {
+            _Alignas(16) char value[16];
+            random_value((ha_dtype)s->known->row[leaf].type, value);
+            ha_mapped_set(&model, leaf, index, value);
+            ha_mapped_set(&here, leaf, index, value);
+        }
+    HA_CHECK(ha_records_close(&x));
+}
+
+/* As a number, of whatever floating type; of integers 0. */
+static double part_of(ha_dtype type, const char *value) {
+    float single;
+    double x;
+    memcpy(&single, value, sizeof single);
+    memcpy(&x, value, sizeof x);
+    return type == HA_DTYPE_half ? ha_half_to_double(*(const ha_half *)(const void *)value)
+           : type == HA_DTYPE_bfloat16
+               ? ha_bfloat16_to_double(*(const ha_bfloat16 *)(const void *)value)
+           : type == HA_DTYPE_float  ? (double)single
+           : type == HA_DTYPE_double ? x
+                                     : 0;
+}
+
+/* By bits; NaN is as good as another NaN. */
+static int is_same(ha_dtype type, const char *got, const char *wanted) {
+    if (type == HA_DTYPE_c64)
+        return is_same(HA_DTYPE_float, got, wanted) && is_same(HA_DTYPE_float, got + 4, wanted + 4);
+    if (type == HA_DTYPE_c128)
+        return is_same(HA_DTYPE_double, got, wanted) &&
+               is_same(HA_DTYPE_double, got + 8, wanted + 8);
+    if (!memcmp(got, wanted, ha_dtype_size(type))) return 1;
+    return isnan(part_of(type, got)) && isnan(part_of(type, wanted));
+}
+
+static void is_expected_of(const side *s, const char *what) {
+    const ha_mapped model = model_of(s);
+    ha_records_access x = {.records = NULL};
+    assert_int_equal(ha_records_open(&x, s->records, H, "read", 0, HA_END), HA_OK);
+    const ha_mapped here = {x.mapping, x.blob};
+    int64_t index[HA_MAPPING_RANK] = {0};
+    for (int more = has_records(s); more; more = next_index(s->known, index))
+        for (int64_t leaf = 0; leaf < s->known->rows; leaf++) {
+            const ha_dtype type = (ha_dtype)s->known->row[leaf].type;
+            _Alignas(16) char got[16] = {0}, wanted[16] = {0};
+            char name[40];
+            ha_mapped_get(&here, leaf, index, got);
+            ha_mapped_get(&model, leaf, index, wanted);
+            (void)ha_record_leaf_name(s->record, leaf, name, sizeof name);
+            if (!is_same(type, got, wanted))
+                fail_msg("%s: %s of %s at %d: %.17g instead of %.17g, %016llx %016llx", what, name,
+                         ha_dtype_name(type), (int)index[0], part_of(type, got),
+                         part_of(type, wanted), *(unsigned long long *)(void *)got,
+                         *(unsigned long long *)(void *)wanted);
+        }
+    HA_CHECK(ha_records_close(&x));
+}
+
+static void are_expected(const char *what) {
+    is_expected_of(&left, what);
+    is_expected_of(&right, what);
+}
+
+static void join(ha_operator op, const ha_applying *how) {
+    const ha_mapped to = model_of(&left), from = model_of(&right);
+    ha_error error;
+    if (ha_mapped_apply_view(&to, op, &from, how, &error)) fail_msg("%s", error.text);
+    assert_int_equal(ha_records_apply_records(left.records, op, right.records, how, C), HA_OK);
+}
+
+/* The fake driver does not know kernels that are made while it runs; and a device may round in another way. */
+static int is_not_for_it(void) {
+    (void)run_known_kernel;
+    return is_fake(C) || !ha_context_is_exact(C);
+}
+
+static int is_compiled(void) { return ha_way_of(C) == HA_WAY_COMPILED; }
+
+/* Whether a pair is tried: OpenCL compiles a kernel for each, which takes half a second, and so tries some of them. */
+static int is_tried_here(int i, int j) {
+    return !is_compiled() || getenv("HARRAY_TEST_LONG") || ((i + j) % 7 == 0 && is_tried(i, j));
+}
+
+/* ---- what is computed ---------------------------------------------------------------------------- */
+
+static const char *const types[TYPES] = {"f32", "f64", "f16", "bf16", "i8",   "i16", "i32", "i64",
+                                         "u8",  "u16", "u32", "u64",  "bool", "c64", "c128"};
+
+/* Does arithmetic have it, of what kernels compute? */
+static int is_operation(int op, int to, int from) {
+    if (to < 13 && from >= 13) return 0;
+    return op == HA_ASSIGN || (to != 12 && !(op == HA_DIVIDE && to >= 13 && from >= 13));
+}
+
+/* A field for each type on the left, and on the right the types that are so many further on. */
+TEST(computes_with_every_pair_of_types) {
+    static const int64_t extent[] = {37};
+    if (is_not_for_it()) skip();
+    for (int k = 0; k < TYPES; k++) {
+        char fields[2][400], paths[200], what[100];
+        for (int s = 0; s < 2; s++) {
+            ha_text t = ha_text_into(fields[s], sizeof fields[s]);
+            for (int i = 0; i < TYPES; i++)
+                ha_print(&t, "%sx%d:%s", i ? " " : "", i, types[(i + s * k) % TYPES]);
+        }
+        make_sides(fields[0], fields[1], 1, extent);
+        HA_CHECK(ha_records_layout(left.records, C, layouts[k % LAYOUTS]));
+        HA_CHECK(ha_records_layout(right.records, C, layouts[(k * 3 + 1) % LAYOUTS]));
+        for (int op = HA_ASSIGN; op <= HA_DIVIDE; op++) {
+            ha_text t = ha_text_into(paths, sizeof paths);
+            if (!is_tried_here(k, op)) continue;
+            for (int i = 0; i < TYPES; i++)
+                if (is_operation(op, i, (i + k) % TYPES))
+                    ha_print(&t, "%sx%d", t.length ? "+" : "", i);
+            fill_side(&left);
+            fill_side(&right);
+            join((ha_operator)op, &(ha_applying){.paths = paths});
+            snprintf(what, sizeof what, "%d types on, operation %d", k, op);
+            are_expected(what);
+        }
+        end_sides();
+    }
+}
+
+/* Fields in another order, some only here or there, arrays of other shapes; parts, shifts, sizes from 0 on. */
+static void try_random_case(int k) {
+    static const char *const fields[] = {
+        "a:f32 b:f64 m[2].e[3]:f32 z[2]:c64 n:i32", "n:i64 m[2].e[3]:f64 a:f32 other:u8 z[2]:c64",
+        "z[1]:c64 m[1].e[3]:f32 b:f32 a:f16 n:u16", "m[2].e[2]:i32 a:f64 b:f64"};
+    static const char *const paths[] = {NULL, "a", "m", "a+m[0]", "m[0].e[1] + a"};
+    const int rank = 1 + random_below(3), one = random_below(4), other = random_below(4);
+    const ha_operator op = (ha_operator)random_below(4);
+    int64_t extent[2][3], first[3], last[3], shift[3];
+    char what[100];
+    for (int d = 0; d < 3; d++) {
+        extent[0][d] = random_below(12) - 1;
+        extent[1][d] = random_below(3) ? extent[0][d] : random_below(12);
+        if (extent[0][d] < 0) extent[0][d] = 0;
+        if (extent[1][d] < 0) extent[1][d] = 1;
+        first[d] = random_below(7) - 3;
+        last[d] = random_below(14);
+        shift[d] = random_below(3) ? 0 : random_below(9) - 4;
+    }
+    const ha_applying how = {.paths = paths[random_below(5)],
+                             .first = random_below(2) ? first : NULL,
+                             .last = random_below(2) ? last : NULL,
+                             .shift = random_below(2) ? shift : NULL};
+    make_side(&left, fields[one], rank, extent[0]);
+    make_side(&right, fields[other], rank, extent[1]);
+    HA_CHECK(ha_records_layout(left.records, C, layouts[random_below(LAYOUTS)]));
+    HA_CHECK(ha_records_layout(right.records, C, layouts[random_below(LAYOUTS)]));
+    fill_side(&left);
+    fill_side(&right);
+    join(op, &how);
+    snprintf(what, sizeof what, "case %d: fields %d and %d, rank %d, operation %d", k, one, other,
+             rank, (int)op);
+    are_expected(what);
+    end_sides();
+}
+
+TEST(computes_random_parts_of_random_records) {
+    if (is_not_for_it()) skip();
+    const int cases = is_compiled() ? share_of(getenv("HARRAY_TEST_LONG") ? 100 : 8) : 150;
+    for (int k = 0; k < cases; k++) {
+        random_state = 0x9e3779b97f4a7c15u * (uint64_t)(k + 1);
+        for (int i = 0; i < 5; i++) (void)random_bits();
+        try_random_case(k);
+    }
+}
+
+/* Each value with itself, in one access. */
+TEST(computes_with_itself) {
+    static const int64_t extent[] = {5, 7};
+    if (is_not_for_it()) skip();
+    make_side(&left, "a:f32 n[2]:i16 z:c64", 2, extent);
+    HA_CHECK(ha_records_layout(left.records, C, "soa"));
+    fill_side(&left);
+    for (int op = HA_ASSIGN; op <= HA_MULTIPLY; op++) {
+        if (!is_tried_here(op, 0)) continue;
+        const ha_mapped model = model_of(&left);
+        const ha_applying how = {.paths = "a+n+z", .shift = (const int64_t[]){0, 0}};
+        HA_CHECK(ha_mapped_apply_view(&model, (ha_operator)op, &model, &how, NULL));
+        HA_CHECK(ha_records_apply_records(left.records, (ha_operator)op, left.records, &how, C));
+        is_expected_of(&left, "itself");
+    }
+}
+
+/* Of 64 bits to few: a double in between would be rounded to a number in the middle of two, and that to the even one. */
+TEST(rounds_long_integers_once) {
+    static const int64_t extent[] = {1}, first[] = {0};
+    const int64_t integer = -(INT64_C(1) << 62) - (INT64_C(1) << 54) - 1;
+    const uint64_t natural = (UINT64_C(1) << 62) + (UINT64_C(1) << 54) + 1;
+    if (is_not_for_it()) skip();
+    make_sides("x:bf16 y:bf16 z:f32", "x:i64 y:u64 z:i64", 1, extent);
+    fill_side(&left);
+    const ha_mapped model = model_of(&right);
+    ha_mapped_set(&model, 0, first, &integer);
+    ha_mapped_set(&model, 1, first, &natural);
+    ha_mapped_set(&model, 2, first, &integer);
+    HA_CHECK(ha_records_set(right.records, first, right.values));
+    join(HA_ASSIGN, NULL);
+    are_expected("once");
+}
+
+/* A record's fields of one type with the same value in all of them, which is that of an element, too. */
+static darray elements_of_right(darray all, ha_dtype type) {
+    const int64_t size = (int64_t)ha_dtype_size(type), columns = right.known->extent[1];
+    const ha_mapped model = model_of(&right);
+    ha_write_darray v;
+    memset(&v, 0, sizeof v);
+    int64_t index[HA_MAPPING_RANK] = {0};
+    assert_int_equal(ha_open_view(&v, all, H, HA_OVERWRITE), HA_OK);
+    do {
+        _Alignas(16) char value[16];
+        ha_mapped_get(&model, 0, index, value);
+        for (int64_t leaf = 1; leaf < right.known->rows; leaf++)
+            ha_mapped_set(&model, leaf, index, value);
+        memcpy((char *)v.data + ((index[0] * columns + index[1]) * 2 + 1) * size, value,
+               (size_t)size);
+    } while (next_index(right.known, index));
+    HA_CHECK(ha_close(&v));
+    return darray_slice(all, 1, 1, 2 * columns, 2);
+}
+
+/* Each record with an element, of every type, of a view with steps, all and in parts. */
+static void try_elements(int k) {
+    static const int64_t extent[] = {3, 300}, twice[] = {3, 600}, first[] = {1, 7},
+                         last[] = {9, 299};
+    char fields[200], what[60];
+    const char *t = types[k];
+    snprintf(fields, sizeof fields, "a:%s m[2]:%s n:%s u:%s z:%s flag:%s", t, t, t, t, t, t);
+    make_sides("a:f32 m[2]:f16 n:i16 u:u64 z:c64 flag:bool", fields, 2, extent);
+    darray all = darray_new(right.record->field[0].type, 2, twice, H);
+    HA_CHECK(ha_records_layout(left.records, C, layouts[k % LAYOUTS]));
+    fill_side(&left);
+    fill_side(&right);
+    const darray x = elements_of_right(all, all.type);
+    for (int op = HA_ASSIGN; op <= HA_DIVIDE; op++) {
+        const ha_applying how = {.paths = k >= 13 ? "z"
+                                          : op    ? "a+m+n+u+z"
+                                                  : NULL,
+                                 .first = op % 2 ? first : NULL,
+                                 .last = op % 2 ? last : NULL};
+        const ha_mapped to = model_of(&left), from = model_of(&right);
+        if (is_compiled() && !getenv("HARRAY_TEST_LONG") && (k + op) % 3) continue;
+        HA_CHECK(ha_mapped_apply_view(&to, (ha_operator)op, &from, &how, NULL));
+        HA_CHECK(ha_records_apply_array(left.records, (ha_operator)op, x, &how, C));
+        snprintf(what, sizeof what, "elements of %s, operation %d", t, op);
+        is_expected_of(&left, what);
+    }
+    HA_CHECK(darray_free(&all));
+    end_sides();
+}
+
+TEST(computes_with_elements) {
+    if (is_not_for_it()) skip();
+    for (int k = 0; k < TYPES; k++)
+        if (!is_compiled() || getenv("HARRAY_TEST_LONG") || (k % 6 == 0 && is_tried(k, 0)) ||
+            k == 12)
+            try_elements(k);
+}
+
+/* ---- what moves ---------------------------------------------------------------------------------- */
+
+/* The values of a device stay there. */
+TEST(moves_nothing_that_is_there) {
+    static const int64_t extent[] = {100};
+    if (shares_memory(C) || is_not_for_it() || ha_way_of(C) == HA_WAY_HOST) skip();
+    make_sides("a:f32 n:i32", "n:i32 a:f64", 1, extent);
+    HA_CHECK(ha_records_layout(left.records, C, "soa"));
+    fill_side(&left);
+    fill_side(&right);
+    HA_CHECK(ha_records_prefetch(left.records, C, NULL, 0, HA_END));
+    HA_CHECK(ha_records_prefetch(right.records, C, NULL, 0, HA_END));
+    const uint64_t moved = ha_records_statistics(left.records).transfers +
+                           ha_records_statistics(right.records).transfers;
+    join(HA_ADD, NULL);
+    join(HA_ASSIGN, &(ha_applying){.paths = "a"});
+    assert_int_equal(ha_records_statistics(left.records).transfers +
+                         ha_records_statistics(right.records).transfers,
+                     moved);
+    assert_true(ha_records_valid(left.records, C, "a+n", 0, HA_END));
+    assert_false(ha_records_valid(left.records, H, "a", 0, HA_END));
+    assert_true(ha_records_valid(right.records, H, "a+n", 0, HA_END));
+    are_expected("at the device");
+}
+
+/* Of the right side only the fields and the records that meet one of the left, which may be the only ones that have
+ * values; what is assigned does not move before. */
+TEST(moves_what_meets_only) {
+    static const int64_t extent[] = {100};
+    const float zero[100] = {0};
+    if (shares_memory(C) || is_not_for_it() || ha_way_of(C) == HA_WAY_HOST) skip();
+    make_sides("a:f32 n:i32", "n:i32 a:f32", 1, extent);
+    HA_CHECK(ha_records_layout(right.records, C, "soa"));
+    HA_CHECK(ha_records_layout(right.records, H, "soa"));
+    fill_side(&left);
+    ha_records_access x = {.records = NULL};
+    assert_int_equal(ha_records_open(&x, right.records, H, "overwrite a", 15, 25), HA_OK);
+    memcpy((float *)x.blob[1] + 15, zero, 10 * sizeof *zero);
+    HA_CHECK(ha_records_close(&x));
+    const uint64_t before = ha_records_statistics(left.records).bytes;
+    const ha_applying how = {.paths = "a",
+                             .first = (const int64_t[]){10},
+                             .last = (const int64_t[]){20},
+                             .shift = (const int64_t[]){5}};
+    join(HA_ASSIGN, &how);
+    if (is_compiled()) assert_int_equal(ha_records_statistics(left.records).bytes, before);
+    assert_int_equal(ha_records_statistics(right.records).bytes, 10 * sizeof(float));
+    is_expected_of(&left, "a part");
+}
+
+/* What a kernel cannot do: values that share bytes, on either side, and quotients of complex numbers. */
+TEST(goes_by_way_of_the_host) {
+    static const int64_t extent[] = {30};
+    make_sides("x:i32 z:c128", "z:c64 x:u8", 1, extent);
+    fill_side(&left);
+    fill_side(&right);
+    join(HA_DIVIDE, &(ha_applying){.paths = "z"});
+    are_expected("quotients");
+    HA_CHECK(ha_records_layout(right.records, C, "split(x: bitint(8; soa), aos)"));
+    join(HA_ADD, &(ha_applying){.paths = "x"});
+    are_expected("bits on the right");
+    end_sides();
+    make_sides("x:u8", "x:u8", 1, extent);
+    HA_CHECK(ha_records_layout(left.records, C, "bitint(8; soa)"));
+    fill_side(&left);
+    fill_side(&right);
+    join(HA_SUBTRACT, NULL);
+    are_expected("bits on the left");
+}
+
+/* Each byte of a value in another blob. */
+TEST(reads_and_writes_bytes_in_several_blobs) {
+    static const int64_t extent[] = {4, 5};
+    if (is_not_for_it()) skip();
+    make_sides("a:f32 h:f16", "h:f32 a:bf16", 2, extent);
+    HA_CHECK(ha_records_layout(left.records, C, "bytesplit(soa)"));
+    HA_CHECK(ha_records_layout(right.records, C, "bytesplit(aos)"));
+    fill_side(&left);
+    fill_side(&right);
+    join(HA_MULTIPLY, NULL);
+    are_expected("bytes");
+}
+
+/* More blobs than a kernel has arguments for. */
+TEST(has_more_blobs_than_arguments) {
+    static const int64_t extent[] = {9};
+    if (is_fake(C)) skip();
+    make_sides("x[70]:i16", "x[70]:i16", 1, extent);
+    HA_CHECK(ha_records_layout(left.records, C, "soa"));
+    fill_side(&left);
+    fill_side(&right);
+    join(HA_ADD, NULL);
+    are_expected("many blobs");
+}
+
+/* ---- what is refused ----------------------------------------------------------------------------- */
+
+static void is_refused(ha_status s, ha_status as, const char *why) {
+    const ha_error error = ha_take_error();
+    if (s != as || !strstr(error.text, why)) fail_msg("%d: %s", s, error.text);
+}
+
+TEST(refuses_and_changes_nothing) {
+    static const int64_t extent[] = {4, 3}, shift[] = {0, 1};
+    if (is_fake(C)) skip();
+    make_sides("a:f32 z:c64 flag:bool", "a:f32 z:c64 flag:bool b:f32", 2, extent);
+    fill_side(&left);
+    fill_side(&right);
+    ha_records_set_name(left.records, "forces");
+    ha_records_set_name(right.records, "more");
+    const uint64_t version = ha_records_version(left.records);
+#define REFUSES(as, why, op, other, ...)                                                           \
+    do {                                                                                           \
+        const ha_applying how = {__VA_ARGS__};                                                     \
+        is_refused(ha_records_apply_records(left.records, op, other, &how, C), as, why);           \
+    } while (0)
+    REFUSES(HA_ERR_ARGUMENT, "a bool can be assigned only", HA_ADD, right.records, .paths = NULL);
+    REFUSES(HA_ERR_ARGUMENT, "no field \"b\"", HA_ADD, right.records, .paths = "a+b");
+    REFUSES(HA_ERR_ARGUMENT, "no operation 9", (ha_operator)9, right.records, .paths = "a");
+    REFUSES(HA_ERR_ARGUMENT, "no records", HA_ADD, NULL, .paths = "a");
+    REFUSES(HA_ERR_ARGUMENT, "forces", HA_ADD, left.records, .paths = "a", .shift = shift);
+    is_refused(ha_records_apply_records(NULL, HA_ADD, right.records, NULL, C), HA_ERR_ARGUMENT,
+               "no records");
+    side third = {.records = NULL};
+    make_side(&third, "a:c64 q:f32", 2, extent);
+    REFUSES(HA_ERR_ARGUMENT, "a complex number makes no real one", HA_ASSIGN, third.records,
+            .threads = 1);
+    REFUSES(HA_ERR_ARGUMENT, "and", HA_ASSIGN, third.records, .paths = "q");
+    end_side(&third);
+    make_side(&third, "a:f32", 1, extent);
+    REFUSES(HA_ERR_ARGUMENT, "the left side has rank 2, the right one 1", HA_ADD, third.records,
+            .paths = "a");
+    end_side(&third);
+    make_side(&third, "a:f32", 2, extent);
+    REFUSES(HA_ERR_STATE, "a", HA_ADD, third.records, .paths = "a"); /* has no values */
+    end_side(&third);
+    make_side(&third, "q:f32", 2, extent);
+    REFUSES(HA_ERR_ARGUMENT, "no field in common", HA_ADD, third.records, .threads = 1);
+    end_side(&third);
+    for (int written = 0; written < 2; written++) {
+        ha_records_access x = {.records = NULL};
+        HA_CHECK(
+            ha_records_open(&x, written ? left.records : right.records, H, "write a", 0, HA_END));
+        const ha_status held = ha_records_apply_records(left.records, HA_ADD, right.records,
+                                                        &(ha_applying){.paths = "a"}, C);
+        HA_CHECK(ha_records_close(&x));
+        is_refused(held, HA_ERR_CONFLICT, "a");
+    }
+    assert_int_equal(ha_records_version(left.records), version + 1); /* that of the access */
+    are_expected("refused");
+}
+
+TEST(refuses_what_is_freed) {
+    static const int64_t extent[] = {4};
+    make_sides("a:f32", "a:f32", 1, extent);
+    ha_records *gone[] = {left.records, right.records};
+    fill_side(&left);
+    for (int i = 1; i >= 0; i--) {
+        HA_CHECK(ha_records_free(gone[i]));
+        is_refused(ha_records_apply_records(gone[0], HA_ADD, gone[1], NULL, C), HA_ERR_STATE,
+                   "freed");
+    }
+    left.records = right.records = NULL;
+}
+
+/* With elements: what is refused, what stays where it is, and each allocation that fails. */
+TEST(refuses_elements_and_changes_nothing) {
+    static const int64_t extent[] = {4, 3}, other[] = {3, 4};
+    if (is_not_for_it()) skip();
+    make_sides("a:f32 n:i32 flag:bool", "a:f64 n:f64 flag:f64", 2, extent);
+    darray x = darray_new(HA_DTYPE_double, 2, extent, H),
+           y = darray_new(HA_DTYPE_c64, 2, extent, H);
+    darray z = darray_new(HA_DTYPE_double, 2, other, H), none = {.array = NULL};
+    const ha_applying how = {.paths = "a+n"};
+    fill_side(&left);
+    HA_CHECK(darray_fill(x, HA_DVALUE(2.0), H));
+#define REFUSES_ELEMENTS(as, why, op, x)                                                           \
+    is_refused(ha_records_apply_array(left.records, op, x, &how, C), as, why)
+    REFUSES_ELEMENTS(HA_ERR_ARGUMENT, "a complex number makes no real one", HA_ADD, y);
+    REFUSES_ELEMENTS(HA_ERR_ARGUMENT, "the extents are not the same", HA_ADD, z);
+    REFUSES_ELEMENTS(HA_ERR_ARGUMENT, "no operation 9", (ha_operator)9, x);
+    is_refused(ha_records_apply_array(left.records, HA_ADD, none, &how, C), HA_ERR_ARGUMENT, "");
+    is_refused(ha_records_apply_array(NULL, HA_ADD, x, &how, C), HA_ERR_ARGUMENT, "no records");
+    is_refused(ha_records_apply_array(left.records, HA_ADD, x, NULL, C), HA_ERR_ARGUMENT,
+               "a bool can be assigned only");
+    is_expected_of(&left, "refused");
+    const ha_mapped model = model_of(&left);
+    ha_status s = HA_ERR_MEMORY;
+    for (int n = 0; s; n++) {
+        until_failure = n;
+        s = ha_records_apply_array(left.records, HA_MULTIPLY, x, &how, C);
+        until_failure = -1;
+        const ha_error error = ha_take_error();
+        if (s && (!error.status || n > 10000)) fail_msg("%d: %d: %s", n, s, error.text);
+        if (s) is_expected_of(&left, "without memory");
+    }
+    HA_CHECK(ha_mapped_apply_number(&model, HA_MULTIPLY, 2, &how, NULL));
+    const uint64_t moved = ha_records_statistics(left.records).transfers;
+    HA_CHECK(ha_records_apply_array(left.records, HA_ADD, x, &how, C));
+    if (ha_way_of(C) != HA_WAY_HOST)
+        assert_int_equal(ha_records_statistics(left.records).transfers, moved);
+    HA_CHECK(ha_mapped_apply_number(&model, HA_ADD, 2, &how, NULL));
+    is_expected_of(&left, "with memory");
+    HA_CHECK(darray_free(&x));
+    HA_CHECK(darray_free(&y));
+    HA_CHECK(darray_free(&z));
+}
+
+/* Each allocation of a call fails in turn: then nothing has changed. */
+TEST(changes_nothing_without_memory) {
+    static const int64_t extent[] = {6};
+    if (is_not_for_it()) skip();
+    make_sides("a:f32 n:i32 m[2]:f64", "n:i32 m[2]:f64 a:f64", 1, extent);
+    HA_CHECK(ha_records_layout(left.records, C, "soa"));
+    for (int op = HA_ASSIGN; op <= HA_ADD; op++) {
+        const ha_applying how = {.paths = "a+m"};
+        const ha_mapped to = model_of(&left), from = model_of(&right);
+        ha_status s = HA_ERR_MEMORY;
+        fill_side(&left);
+        fill_side(&right);
+        for (int n = 0; s; n++) {
+            until_failure = n;
+            s = ha_records_apply_records(left.records, (ha_operator)op, right.records, &how, C);
+            until_failure = -1;
+            const ha_error error = ha_take_error();
+            if (s && (!error.status || n > 10000))
+                fail_msg("%d: %d, told %d: %s", n, s, error.status, error.text);
+            if (s) are_expected("without memory");
+        }
+        HA_CHECK(ha_mapped_apply_view(&to, (ha_operator)op, &from, &how, NULL));
+        are_expected("with memory");
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {RECORDS(computes_with_every_pair_of_types),
+                                       RECORDS(computes_random_parts_of_random_records),
+                                       RECORDS(computes_with_itself),
+                                       RECORDS(rounds_long_integers_once),
+                                       RECORDS(computes_with_elements),
+                                       RECORDS(refuses_elements_and_changes_nothing),
+                                       RECORDS(moves_nothing_that_is_there),
+                                       RECORDS(moves_what_meets_only),
+                                       RECORDS(goes_by_way_of_the_host),
+                                       RECORDS(reads_and_writes_bytes_in_several_blobs),
+                                       RECORDS(has_more_blobs_than_arguments),
+                                       RECORDS(refuses_and_changes_nothing),
+                                       RECORDS(refuses_what_is_freed),
+                                       RECORDS(changes_nothing_without_memory)};
+    int failed = 0;
+    RUN_ON_MATRIX(failed, tests);
+    return failed;
+}
