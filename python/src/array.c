@@ -331,11 +331,11 @@ static void dealloc(PyObject *self) {
 
 #define METHOD(f) ((PyCFunction)(void (*)(void))f)
 static PyMethodDef methods[] = {
-    {"read", METHOD(array_read), METH_VARARGS | METH_KEYWORDS,
+    {"read", METHOD(array_read), METH_FASTCALL | METH_KEYWORDS,
      "read(ctx=None, *, wait=True): an access to read."},
-    {"write", METHOD(array_write), METH_VARARGS | METH_KEYWORDS,
+    {"write", METHOD(array_write), METH_FASTCALL | METH_KEYWORDS,
      "write(ctx=None, *, wait=True): an access to change, read, or both."},
-    {"overwrite", METHOD(array_overwrite), METH_VARARGS | METH_KEYWORDS,
+    {"overwrite", METHOD(array_overwrite), METH_FASTCALL | METH_KEYWORDS,
      "overwrite(ctx=None, *, wait=True): an access to write all; nothing is moved."},
     {"numpy", numpy_copy, METH_NOARGS, "A copy as a numpy.ndarray: nothing stays open."},
     {"__array__", METHOD(numpy_array), METH_VARARGS | METH_KEYWORDS, NULL},

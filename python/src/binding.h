@@ -152,9 +152,10 @@ void held_drop(held *h);
 void held_drop_unlocked(held *h);
 int held_is_exported(const held *h);
 
-/* Makes an export, one more owner of the access; ends it, which needs no GIL. */
-void export_begin(export *e, held *of, const char *kind);
+/* Makes an export, one more owner of the access; ends it, with the GIL, and without. */
+void export_begin(export *e, held *of, const char *kind, const char *site);
 void export_end(export *e);
+void export_end_unlocked(export *e);
 /* "buffer at plot.py:12, 2 of them": those of one access. */
 void exports_of(const held *h, char *text, size_t bytes);
 PyObject *list_exports(PyObject *module, PyObject *unused);
@@ -179,9 +180,9 @@ typedef struct {
 extern PyTypeObject *access_type;
 int access_begin(PyObject *module);
 PyObject *access_new(PyObject *array, held *h); /* takes h over, also on failure */
-PyObject *array_read(PyObject *self, PyObject *args, PyObject *keywords);
-PyObject *array_write(PyObject *self, PyObject *args, PyObject *keywords);
-PyObject *array_overwrite(PyObject *self, PyObject *args, PyObject *keywords);
+PyObject *array_read(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
+PyObject *array_write(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
+PyObject *array_overwrite(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
 /* The access's, or NULL and ValueError where it was closed. */
 held *access_held(PyObject *self);
 

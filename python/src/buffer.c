@@ -52,11 +52,11 @@ static void fill(Py_buffer *view, buffer *b, const held *h, int flags) {
     view->internal = b;
 }
 
-static int hand_out(PyObject *self, held *h, Py_buffer *view, int flags) {
+static int hand_out(PyObject *self, held *h, Py_buffer *view, int flags, const char *site) {
     buffer *b = malloc(sizeof *b);
     view->obj = NULL;
     if (!b) return PyErr_NoMemory(), -1;
-    export_begin(&b->taken, h, "buffer");
+    export_begin(&b->taken, h, "buffer", site);
     fill(view, b, h, flags);
     view->obj = Py_NewRef(self);
     return 0;
@@ -68,12 +68,13 @@ int array_buffer(PyObject *self, Py_buffer *view, int flags) {
     if (why) return refuse(view, x, why);
     held *h = held_open(x, ha_host(), flags & PyBUF_WRITABLE ? HA_WRITE : HA_READ, 1);
     if (!h) return view->obj = NULL, -1;
-    const int status = hand_out(self, h, view, flags);
+    const int status = hand_out(self, h, view, flags, h->site);
     held_drop(h); // what was handed out keeps it
     return status;
 }
 
 int access_buffer(PyObject *self, Py_buffer *view, int flags) {
+    const char *site = here(); // first: to find the place may collect garbage, which may close it
     held *h = access_held(self);
     view->obj = NULL;
     if (!h) return -1;
@@ -84,15 +85,12 @@ int access_buffer(PyObject *self, Py_buffer *view, int flags) {
                       "open on a device, where the host cannot reach it: open it on harray.host");
     if (flags & PyBUF_WRITABLE && h->how == HA_READ)
         return refuse(view, h->x, "open for reading only");
-    return hand_out(self, h, view, flags);
+    return hand_out(self, h, view, flags, site);
 }
 
 void release_buffer(PyObject *self, Py_buffer *view) {
     (void)self;
     buffer *b = view->internal;
-    PyObject *type, *value, *trace;
-    PyErr_Fetch(&type, &value, &trace);
-    UNLOCKED(export_end(&b->taken));
-    PyErr_Restore(type, value, trace);
+    export_end(&b->taken);
     if (!is_forked) free(b); // the parent's list has it
 }
