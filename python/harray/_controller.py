@@ -1,25 +1,18 @@
 """A program's own say in what happens when a memory is full."""
+import collections
 import time
-import typing
 
 from . import _harray
 
 
-class ArrayInfo(typing.NamedTuple):
+class ArrayInfo(collections.namedtuple("ArrayInfo", "id name nbytes")):
     """An array that something has happened to: it may have gone already. harray.by_id finds it."""
-    id: int
-    name: str
-    nbytes: int
+    __slots__ = ()
 
 
-class Candidate(typing.NamedTuple):
-    """An array that may give way."""
-    id: int
-    name: str
-    nbytes: int
-    priority: int
-    is_done: bool
-    restored_at: float # time.monotonic() when it last came back; 0.0: never
+class Candidate(collections.namedtuple("Candidate", "id name nbytes priority is_done restored_at")):
+    """An array that may give way. restored_at: time.monotonic() when it last came back; 0.0: never."""
+    __slots__ = ()
 
 
 class Controller:

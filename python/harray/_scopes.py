@@ -1,6 +1,4 @@
 """Blocks: several arrays at once, and what may not happen in them; reports."""
-import json
-
 from . import _harray
 
 
@@ -73,6 +71,7 @@ def devices():
 
 def report(file=None):
     """What was moved, by memory, place and array, as a dict; written to a file if one is given."""
+    import json # pylint: disable=import-outside-toplevel # takes longer than the package without it
     told = json.loads(_harray._report())
     if file is not None:
         json.dump(told, file, indent=1)
