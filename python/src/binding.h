@@ -168,6 +168,14 @@ int how_from(PyObject *object, unsigned *how);
  * KeyboardInterrupt set: *interrupted is 1. */
 ha_status open_patiently(held *h, int *interrupted);
 ha_status open_at_once(held *h, unsigned how);
+/* Until no other thread has open what would be in the way: Ctrl-C ends that, -1. What else is wrong is not told: it is when
+ * the array is used. */
+int wait_for_others(darray x, ha_context *context, unsigned how);
+/* The same where all of it is valid, so that nothing moves; at once where there is no such place. */
+int wait_at_home(darray x, unsigned how);
+/* Until all has happened that was enqueued there, or Ctrl-C: -1. */
+int finish_patiently(ha_context *context);
+int is_waited_for(void); /* by a thread that was left so */
 
 /* ---- access.c -------------------------------------------------------------------------------- */
 
@@ -195,6 +203,8 @@ PyObject *open_many(PyObject *module, PyObject *args);
 int array_buffer(PyObject *self, Py_buffer *view, int flags);
 int access_buffer(PyObject *self, Py_buffer *view, int flags);
 void release_buffer(PyObject *self, Py_buffer *view);
+/* -1: what ended the wait of the buffer that was asked for here just before. */
+int raise_interruption(void);
 
 /* ---- interfaces.c ---------------------------------------------------------------------------- */
 

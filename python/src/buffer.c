@@ -62,12 +62,39 @@ static int hand_out(PyObject *self, held *h, Py_buffer *view, int flags, const c
     return 0;
 }
 
+/* ---- Ctrl-C, which NumPy takes for a refusal ------------------------------------------------- */
+
+/* What ended the wait of the last buffer that was asked for, and where: NumPy forgets the exception, and asks __array__
+ * next, which raises it again. With the GIL. */
+static PyObject *interruption;
+static const char *interrupted_at;
+
+static void remember_interruption(void) {
+    PyObject *type, *value, *trace;
+    if (PyErr_ExceptionMatches(PyExc_Exception)) return;
+    PyErr_Fetch(&type, &value, &trace);
+    replace(&interruption, Py_XNewRef(type));
+    PyErr_Restore(type, value, trace);
+    interrupted_at = here();
+}
+
+int raise_interruption(void) {
+    PyObject *type = interruption;
+    interruption = NULL;
+    if (type && here() == interrupted_at) PyErr_SetNone(type);
+    Py_XDECREF(type);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+/* ---- the buffers ------------------------------------------------------------------------------ */
+
 int array_buffer(PyObject *self, Py_buffer *view, int flags) {
+    if (interruption) Py_CLEAR(interruption);
     const darray x = ARRAY(self);
     const char *why = mismatch(x, flags);
     if (why) return refuse(view, x, why);
     held *h = held_open(x, ha_host(), flags & PyBUF_WRITABLE ? HA_WRITE : HA_READ, 1);
-    if (!h) return view->obj = NULL, -1;
+    if (!h) return remember_interruption(), view->obj = NULL, -1;
     const int status = hand_out(self, h, view, flags, h->site);
     held_drop(h); // what was handed out keeps it
     return status;

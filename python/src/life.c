@@ -35,8 +35,8 @@ PyObject *life_end(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
     if (!is_forked) {
         controller_end();
-        ha_status status = HA_OK;
-        UNLOCKED(status = ha_shutdown());
+        ha_status status = HA_ERR_STATE;
+        if (!is_waited_for()) UNLOCKED(status = ha_shutdown());
         is_shut_down = status == HA_OK;
         (void)ha_take_error(); // refused while arrays live, which the process's end takes along
     }
