@@ -292,7 +292,7 @@ PyObject *pointer_kind(PyObject *module, PyObject *args, PyObject *keywords);
 
 /* ---- controller.c ---------------------------------------------------------------------------- */
 
-PyObject *set_controller(PyObject *module, PyObject *controller);
+PyObject *set_controller(PyObject *module, PyObject *args);
 void controller_end(void);
 
 /* ---- kernel.c --------------------------------------------------------------------------------- */
