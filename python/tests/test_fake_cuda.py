@@ -437,6 +437,26 @@ def test_adopting_a_stream(x, gpu):
     legacy.unfork()
 
 
+@pytest.mark.parametrize("kind", ["number", "ptr", "cuda_stream", "__cuda_stream__"])
+def test_a_block_on_a_stream(x, gpu, kind):
+    number = cupy.new_stream()
+    theirs = {"number": number}.get(kind) or type("Stream", (), {kind: (lambda _: (0, number)) if kind[0] == "_" else number})()
+    with ha.stream(gpu, theirs) as own:
+        assert own.stream == number and str(own).startswith("cuda:0/")
+        with x.write() as v:
+            assert v.stream == number and v.context == own
+            cupy.hold(number)
+            cupy.asarray(v).fill_bytes(0)
+        cupy.go_on(number)
+    assert not np.asarray(x).any()
+    with x.read() as v:
+        assert v.context == ha.host
+    with pytest.raises(TypeError):
+        ha.stream(gpu, "no stream")
+    with pytest.raises(RuntimeError): # it was given back
+        own.unfork()
+
+
 def test_budgets(gpu):
     ha.set_budget(gpu, 1 << 20)
     try:
