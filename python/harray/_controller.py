@@ -1,25 +1,18 @@
 """A program's own say in what happens when a memory is full."""
+import collections
 import time
-import typing
 
 from . import _harray
 
 
-class ArrayInfo(typing.NamedTuple):
+class ArrayInfo(collections.namedtuple("ArrayInfo", "id name nbytes")):
     """An array that something has happened to: it may have gone already. harray.by_id finds it."""
-    id: int
-    name: str
-    nbytes: int
+    __slots__ = ()
 
 
-class Candidate(typing.NamedTuple):
-    """An array that may give way."""
-    id: int
-    name: str
-    nbytes: int
-    priority: int
-    is_done: bool
-    restored_at: float # time.monotonic() when it last came back; 0.0: never
+class Candidate(collections.namedtuple("Candidate", "id name nbytes priority is_done restored_at")):
+    """An array that may give way. restored_at: time.monotonic() when it last came back; 0.0: never."""
+    __slots__ = ()
 
 
 class Controller:
@@ -47,7 +40,6 @@ class Controller:
 
 class _Adapter:
     """What the extension calls, with numbers; makes of them what a Controller gets."""
-    hears = True
 
     def __init__(self, controller):
         self.controller = controller
@@ -62,22 +54,37 @@ class _Adapter:
         chosen = self.controller.choose(where, named, need)
         return -1 if chosen is None else named.index(chosen)
 
-    def event(self, kind, number, name, nbytes, where):
-        array = ArrayInfo(number, name, nbytes)
-        if kind == "new":
-            self.controller.allocated(array)
-        elif kind == "gone":
+    def new(self, number, name, nbytes, _):
+        self.controller.allocated(ArrayInfo(number, name, nbytes))
+
+    def gone(self, number, name, nbytes, _):
+        if self.restored:
             self.restored.pop(number, None)
-            self.controller.freed(array)
-        elif kind == "evict":
-            self.controller.deferred(array, where, _harray.context(where).pressure["tier"])
-        elif kind == "restore":
-            self.restored[number] = time.monotonic()
-            self.controller.retrieved(array, where)
+        self.controller.freed(ArrayInfo(number, name, nbytes))
+
+    def evict(self, number, name, nbytes, where):
+        self.controller.deferred(ArrayInfo(number, name, nbytes), where, _harray.context(where).pressure["tier"])
+
+    def restore(self, number, name, nbytes, where):
+        self.restored[number] = time.monotonic()
+        self.controller.retrieved(ArrayInfo(number, name, nbytes), where)
+
+    def heard(self):
+        """What is called of new, gone, evict, and restore: nothing for what the controller leaves as it is. Who chooses is
+        told when arrays came back."""
+        def is_own(name):
+            return getattr(getattr(self.controller, name), "__func__", None) is not getattr(Controller, name)
+        chooses = is_own("choose")
+        return (self.new if is_own("allocated") else None, self.gone if is_own("freed") or chooses else None,
+                self.evict if is_own("deferred") else None, self.restore if is_own("retrieved") or chooses else None)
 
 
 def set_controller(controller):
     """From now on this Controller is asked; None: nobody. To be called while no other thread uses arrays."""
-    if controller is not None and not isinstance(controller, Controller):
+    if controller is None:
+        _harray._set_controller(None, (None,) * 4)
+        return
+    if not isinstance(controller, Controller):
         raise TypeError(f"{controller!r} is no harray.Controller")
-    _harray._set_controller(None if controller is None else _Adapter(controller))
+    adapter = _Adapter(controller)
+    _harray._set_controller(adapter, adapter.heard())

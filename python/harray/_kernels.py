@@ -1,13 +1,11 @@
 """Kernels from Python: the text of a loop's body in C, for the compilers of devices."""
-import functools
 import operator
-import re
 
 from . import _harray
 
 _MODES = ("value", "constant", "in", "inout", "out")
-_PARAMETER = re.compile(r"\(\s*(\w+)\s*,\s*(\w+)\s*,\s*([A-Za-z_]\w*)\s*\)")
-_ARRAY = re.compile(r"array_(\w+)_([1-8])")
+_PARAMETER = r"\(\s*(\w+)\s*,\s*(\w+)\s*,\s*([A-Za-z_]\w*)\s*\)"
+_ARRAY = r"array_(\w+)_([1-8])"
 # Types of C, by the names that they have in kernels, and what they are for Python.
 _TYPES = {"float": "float32", "double": "float64", "int": "int32", "half": "float16", "bfloat16": "bfloat16",
           "c64": "complex64", "c128": "complex128", "bool": "bool",
@@ -15,7 +13,8 @@ _TYPES = {"float": "float32", "double": "float64", "int": "int32", "half": "floa
 
 
 def _row(kernel, mode, kind, name):
-    view = _ARRAY.fullmatch(kind)
+    import re # pylint: disable=import-outside-toplevel # takes longer than the package without it
+    view = re.fullmatch(_ARRAY, kind)
     element = view[1] if view else kind
     if mode not in _MODES:
         raise ValueError(f"{kernel}: ({mode}, {kind}, {name}): a mode is one of {', '.join(_MODES)}")
@@ -26,17 +25,23 @@ def _row(kernel, mode, kind, name):
 
 
 def _rows(kernel, parameters):
-    rows = [_row(kernel, *match.groups()) for match in _PARAMETER.finditer(parameters)]
-    if _PARAMETER.sub("", parameters).strip(" ,\n\t"):
+    import re # pylint: disable=import-outside-toplevel
+    rows = [_row(kernel, *match.groups()) for match in re.finditer(_PARAMETER, parameters)]
+    if re.sub(_PARAMETER, "", parameters).strip(" ,\n\t"):
         raise ValueError(f"{kernel}: parameters are (mode, type, name), (mode, type, name), ..., not {parameters!r}")
     if not any(mode for mode, *_ in rows) or len(rows) > 11:
         raise ValueError(f"{kernel}: {len(rows)} parameters: one to eleven, of which one is an array")
     return tuple(rows)
 
 
-@functools.lru_cache(maxsize=None) # a kernel stays for ever, so there is one of each text
-def _made(name, rank, index, body, uses, rows):
-    return _harray._kernel(name, rank, index, body, uses, rows)
+_kernels = {}
+
+
+def _made(*text):
+    """A kernel stays for ever, so there is one of each text."""
+    if text not in _kernels:
+        _kernels[text] = _harray._kernel(*text)
+    return _kernels[text]
 
 
 class Kernel:
@@ -44,7 +49,7 @@ class Kernel:
     may be a pair (first, last)."""
 
     def __init__(self, name, parameters, index, body, uses=None):
-        if not re.fullmatch(r"[A-Za-z_]\w*", name):
+        if not (name.isascii() and name.isidentifier()):
             raise ValueError(f"{name!r} is no name of C")
         indices = [part.strip() for part in index.strip().strip("()").split(",")]
         if not 1 <= len(indices) <= 3 or not all(part.isidentifier() for part in indices):

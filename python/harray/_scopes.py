@@ -1,6 +1,4 @@
 """Blocks: several arrays at once, and what may not happen in them; reports."""
-import json
-
 from . import _harray
 
 
@@ -59,6 +57,30 @@ class on: # pylint: disable=invalid-name
         _harray._set_current(self._outer)
 
 
+def _number(queue):
+    """Of a stream of CuPy's or PyTorch's, of what tells its own (version, number), or a number."""
+    if hasattr(queue, "__cuda_stream__"):
+        return queue.__cuda_stream__()[1]
+    return getattr(queue, "ptr", getattr(queue, "cuda_stream", queue))
+
+
+class stream: # pylint: disable=invalid-name
+    """with stream(gpu, theirs) as ctx: another package's stream, which in this block, on this thread, no context means. At
+    the end it is waited for, and the other package's alone again."""
+
+    def __init__(self, ctx, theirs):
+        self._context = _harray.adopt(ctx, _number(theirs))
+        self._block = on(self._context)
+
+    def __enter__(self):
+        self._block.__enter__()
+        return self._context
+
+    def __exit__(self, *_):
+        self._block.__exit__()
+        self._context.unfork()
+
+
 def devices():
     """The contexts of all devices that there are."""
     found = [_harray.host]
@@ -73,6 +95,7 @@ def devices():
 
 def report(file=None):
     """What was moved, by memory, place and array, as a dict; written to a file if one is given."""
+    import json # pylint: disable=import-outside-toplevel # takes longer than the package without it
     told = json.loads(_harray._report())
     if file is not None:
         json.dump(told, file, indent=1)

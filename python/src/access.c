@@ -23,26 +23,40 @@ held *access_held(PyObject *self) {
 
 /* ---- opening ---------------------------------------------------------------------------------- */
 
-static PyObject *open_array(PyObject *self, PyObject *args, PyObject *keywords, unsigned how) {
-    static char *names[] = {"ctx", "wait", NULL};
-    PyObject *where = NULL;
+/* ctx=None, *, wait=True. 0, or -1. */
+static int keyword(PyObject *name, PyObject *value, PyObject **where, int *waits) {
+    if (!PyUnicode_CompareWithASCIIString(name, "wait"))
+        return (*waits = PyObject_IsTrue(value)) < 0 ? -1 : 0;
+    if (!*where && !PyUnicode_CompareWithASCIIString(name, "ctx")) return *where = value, 0;
+    PyErr_Format(PyExc_TypeError, "%R: a context (ctx) comes once, wait=True or False behind it",
+                 name);
+    return -1;
+}
+
+static PyObject *open_array(PyObject *self, PyObject *const *args, Py_ssize_t count,
+                            PyObject *names, unsigned how) {
+    PyObject *where = count ? args[0] : NULL;
+    const Py_ssize_t named = names ? PyTuple_Size(names) : 0;
     int waits = 1;
     ha_context *context;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O$p", names, &where, &waits) ||
-        context_from(where, &context))
-        return NULL;
+    if (count > 1)
+        return PyErr_Format(PyExc_TypeError, "one context, not %zd: wait= is a keyword", count);
+    for (Py_ssize_t i = 0; i < named; i++)
+        if (keyword(PyTuple_GetItem(names, i), args[count + i], &where, &waits)) return NULL;
+    if (context_from(where, &context)) return NULL;
     held *h = held_open(ARRAY(self), context, how, waits);
     return h ? access_new(self, h) : NULL;
 }
 
-PyObject *array_read(PyObject *self, PyObject *args, PyObject *keywords) {
-    return open_array(self, args, keywords, HA_READ);
+PyObject *array_read(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+    return open_array(self, args, count, names, HA_READ);
 }
-PyObject *array_write(PyObject *self, PyObject *args, PyObject *keywords) {
-    return open_array(self, args, keywords, HA_WRITE);
+PyObject *array_write(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+    return open_array(self, args, count, names, HA_WRITE);
 }
-PyObject *array_overwrite(PyObject *self, PyObject *args, PyObject *keywords) {
-    return open_array(self, args, keywords, HA_OVERWRITE);
+PyObject *array_overwrite(PyObject *self, PyObject *const *args, Py_ssize_t count,
+                          PyObject *names) {
+    return open_array(self, args, count, names, HA_OVERWRITE);
 }
 
 /* ---- closing ---------------------------------------------------------------------------------- */
@@ -78,13 +92,13 @@ static PyObject *enter(PyObject *self, PyObject *unused) {
 }
 
 /* What is still exported keeps the array open, and is told unless something else went wrong. */
-static PyObject *leave(PyObject *self, PyObject *args) {
-    PyObject *type = Py_None, *value, *trace;
-    if (!PyArg_ParseTuple(args, "OOO", &type, &value, &trace)) return NULL;
-    if (ACCESS(self)->h && held_is_exported(ACCESS(self)->h) && type == Py_None)
-        tell_exports(self, "it is closed when that has gone");
+static PyObject *leave(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+    if (count != 3)
+        return PyErr_Format(PyExc_TypeError, "__exit__ takes type, value and traceback");
+    const int told = ACCESS(self)->h && held_is_exported(ACCESS(self)->h) && args[0] == Py_None;
+    if (told) tell_exports(self, "it is closed when that has gone");
     if (ACCESS(self)->h) let_go(self);
-    if (PyErr_Occurred()) return NULL;
+    if (told) return NULL;
     Py_RETURN_NONE;
 }
 
@@ -151,7 +165,7 @@ static PyObject *repr(PyObject *self) {
 static PyMethodDef methods[] = {
     {"close", close_access, METH_NOARGS, "Ends it; BufferError while something is exported."},
     {"__enter__", enter, METH_NOARGS, NULL},
-    {"__exit__", leave, METH_VARARGS, NULL},
+    {"__exit__", METHOD(leave), METH_FASTCALL, NULL},
     {"__dlpack__", METHOD(access_dlpack), METH_VARARGS | METH_KEYWORDS, NULL},
     {"__dlpack_device__", access_dlpack_device, METH_NOARGS, NULL},
     {0}};

@@ -163,7 +163,9 @@ static PyObject *numpy_copy(PyObject *self, PyObject *unused) {
 static PyObject *numpy_array(PyObject *self, PyObject *args, PyObject *keywords) {
     static char *names[] = {"dtype", "copy", NULL};
     PyObject *dtype = Py_None, *copy = Py_None;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|OO", names, &dtype, &copy)) return NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|OO", names, &dtype, &copy) ||
+        raise_interruption())
+        return NULL;
     PyObject *numpy = PyImport_ImportModule("numpy");
     PyObject *view = numpy ? PyMemoryView_FromObject(self) : NULL;
     PyObject *make = view ? PyObject_GetAttrString(numpy, copy == Py_None ? "asarray" : "array")
@@ -214,6 +216,7 @@ static PyObject *copy_of(PyObject *self, PyObject *unused) {
     (void)unused;
     darray y = {.array = NULL};
     const char *site = here();
+    if (wait_at_home(ARRAY(self), HA_READ)) return NULL;
     UNLOCKED(HA_FROM(site) y = darray_contiguous(ARRAY(self), HA_ROW_MAJOR,
                                                  ha_array_valid_context(ARRAY(self).array)));
     return array_own(y);
@@ -228,7 +231,7 @@ static PyObject *as_type(PyObject *self, PyObject *dtype) {
     ha_dtype type;
     darray y = {.array = NULL};
     const char *site = here();
-    if (dtype_from(dtype, &type)) return NULL;
+    if (dtype_from(dtype, &type) || wait_at_home(ARRAY(self), HA_READ)) return NULL;
     UNLOCKED(HA_FROM(site)
                  y = darray_convert(ARRAY(self), type, ha_array_valid_context(ARRAY(self).array)));
     return array_own(y);
@@ -245,6 +248,7 @@ static PyObject *sync_array(PyObject *self, PyObject *unused) {
     (void)unused;
     ha_status status = HA_OK;
     const char *site = here();
+    if (wait_at_home(ARRAY(self), HA_READ)) return NULL;
     UNLOCKED(status = ha_sync_(ARRAY(self).array, site));
     if (status) return raise_status(status);
     Py_RETURN_NONE;
@@ -331,11 +335,11 @@ static void dealloc(PyObject *self) {
 
 #define METHOD(f) ((PyCFunction)(void (*)(void))f)
 static PyMethodDef methods[] = {
-    {"read", METHOD(array_read), METH_VARARGS | METH_KEYWORDS,
+    {"read", METHOD(array_read), METH_FASTCALL | METH_KEYWORDS,
      "read(ctx=None, *, wait=True): an access to read."},
-    {"write", METHOD(array_write), METH_VARARGS | METH_KEYWORDS,
+    {"write", METHOD(array_write), METH_FASTCALL | METH_KEYWORDS,
      "write(ctx=None, *, wait=True): an access to change, read, or both."},
-    {"overwrite", METHOD(array_overwrite), METH_VARARGS | METH_KEYWORDS,
+    {"overwrite", METHOD(array_overwrite), METH_FASTCALL | METH_KEYWORDS,
      "overwrite(ctx=None, *, wait=True): an access to write all; nothing is moved."},
     {"numpy", numpy_copy, METH_NOARGS, "A copy as a numpy.ndarray: nothing stays open."},
     {"__array__", METHOD(numpy_array), METH_VARARGS | METH_KEYWORDS, NULL},

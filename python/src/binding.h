@@ -152,9 +152,10 @@ void held_drop(held *h);
 void held_drop_unlocked(held *h);
 int held_is_exported(const held *h);
 
-/* Makes an export, one more owner of the access; ends it, which needs no GIL. */
-void export_begin(export *e, held *of, const char *kind);
+/* Makes an export, one more owner of the access; ends it, with the GIL, and without. */
+void export_begin(export *e, held *of, const char *kind, const char *site);
 void export_end(export *e);
+void export_end_unlocked(export *e);
 /* "buffer at plot.py:12, 2 of them": those of one access. */
 void exports_of(const held *h, char *text, size_t bytes);
 PyObject *list_exports(PyObject *module, PyObject *unused);
@@ -167,6 +168,14 @@ int how_from(PyObject *object, unsigned *how);
  * KeyboardInterrupt set: *interrupted is 1. */
 ha_status open_patiently(held *h, int *interrupted);
 ha_status open_at_once(held *h, unsigned how);
+/* Until no other thread has open what would be in the way: Ctrl-C ends that, -1. What else is wrong is not told: it is when
+ * the array is used. */
+int wait_for_others(darray x, ha_context *context, unsigned how);
+/* The same where all of it is valid, so that nothing moves; at once where there is no such place. */
+int wait_at_home(darray x, unsigned how);
+/* Until all has happened that was enqueued there, or Ctrl-C: -1. */
+int finish_patiently(ha_context *context);
+int is_waited_for(void); /* by a thread that was left so */
 
 /* ---- access.c -------------------------------------------------------------------------------- */
 
@@ -179,9 +188,9 @@ typedef struct {
 extern PyTypeObject *access_type;
 int access_begin(PyObject *module);
 PyObject *access_new(PyObject *array, held *h); /* takes h over, also on failure */
-PyObject *array_read(PyObject *self, PyObject *args, PyObject *keywords);
-PyObject *array_write(PyObject *self, PyObject *args, PyObject *keywords);
-PyObject *array_overwrite(PyObject *self, PyObject *args, PyObject *keywords);
+PyObject *array_read(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
+PyObject *array_write(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
+PyObject *array_overwrite(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
 /* The access's, or NULL and ValueError where it was closed. */
 held *access_held(PyObject *self);
 
@@ -194,6 +203,8 @@ PyObject *open_many(PyObject *module, PyObject *args);
 int array_buffer(PyObject *self, Py_buffer *view, int flags);
 int access_buffer(PyObject *self, Py_buffer *view, int flags);
 void release_buffer(PyObject *self, Py_buffer *view);
+/* -1: what ended the wait of the buffer that was asked for here just before. */
+int raise_interruption(void);
 
 /* ---- interfaces.c ---------------------------------------------------------------------------- */
 
@@ -281,7 +292,7 @@ PyObject *pointer_kind(PyObject *module, PyObject *args, PyObject *keywords);
 
 /* ---- controller.c ---------------------------------------------------------------------------- */
 
-PyObject *set_controller(PyObject *module, PyObject *controller);
+PyObject *set_controller(PyObject *module, PyObject *args);
 void controller_end(void);
 
 /* ---- kernel.c --------------------------------------------------------------------------------- */

@@ -77,10 +77,7 @@ static PyObject *finish(PyObject *self, PyObject *unused) {
     (void)unused;
     ha_context *own = alive(self);
     if (!own) return NULL;
-    ha_status status = HA_OK;
-    UNLOCKED(status = ha_context_finish(own));
-    if (status) return raise_status(status);
-    Py_RETURN_NONE;
+    return finish_patiently(own) ? NULL : Py_NewRef(Py_None);
 }
 
 static PyObject *fork_context(PyObject *self, PyObject *unused) {

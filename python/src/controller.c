@@ -5,6 +5,10 @@
 
 static PyObject *controller;
 
+/* What it hears of: functions, of which those that nobody has are NULL, so that the GIL is not taken for them. */
+enum { NEW, GONE, EVICT, RESTORE, KINDS };
+static PyObject *heard[KINDS];
+
 /* The answer as a number; `otherwise` where there is none. Takes the reference over. */
 static long long answer(PyObject *result, long long otherwise) {
     long long number = otherwise;
@@ -57,38 +61,59 @@ static ptrdiff_t choose(void *user, ha_context *at, const ha_candidate *list, si
     return index;
 }
 
+static PyObject *listener(const ha_event_info *e) {
+    switch (e->kind) {
+    case HA_EVENT_NEW:
+        return heard[NEW];
+    case HA_EVENT_GONE:
+        return heard[GONE];
+    case HA_EVENT_EVICT:
+        return heard[EVICT];
+    case HA_EVENT_RESTORE:
+        return heard[RESTORE];
+    default:
+        return NULL;
+    }
+}
+
 static void hear(const ha_event_info *e, void *user) {
     (void)user;
-    if (e->kind != HA_EVENT_NEW && e->kind != HA_EVENT_GONE && e->kind != HA_EVENT_EVICT &&
-        e->kind != HA_EVENT_RESTORE)
-        return;
+    if (!listener(e)) return;
     const callback c = callback_begin();
-    answer(PyObject_CallMethod(controller, "event", "sKNKs", ha_event_kind_name(e->kind),
-                               (unsigned long long)e->id, text_from(e->array ? e->array : ""),
-                               (unsigned long long)e->bytes, e->at ? e->at : ""),
-           0);
+    PyObject *function = Py_XNewRef(listener(e)); // which may take the controller off
+    if (function)
+        answer(PyObject_CallFunction(function, "KNKs", (unsigned long long)e->id,
+                                     text_from(e->array ? e->array : ""),
+                                     (unsigned long long)e->bytes, e->at ? e->at : ""),
+               0);
+    Py_XDECREF(function);
     callback_end(c);
 }
 
-/* Before the object changes nobody calls it any more. */
-static void install(PyObject *object, int hears) {
+/* Before anything of it changes nobody calls it any more. `functions`: KINDS of them, NULL without an object. */
+static void install(PyObject *object, PyObject *functions) {
     ha_set_controller(NULL);
     ha_set_event_handler(NULL, NULL);
     replace(&controller, Py_XNewRef(object));
-    if (!object) return;
-    ha_set_controller(&(ha_controller){pressure, choose, NULL});
+    int hears = 0;
+    for (int kind = 0; kind < KINDS; kind++) {
+        PyObject *function = functions ? PyTuple_GetItem(functions, kind) : Py_None;
+        replace(&heard[kind], function == Py_None ? NULL : Py_NewRef(function));
+        hears |= heard[kind] != NULL;
+    }
+    if (object) ha_set_controller(&(ha_controller){pressure, choose, NULL});
     if (hears) ha_set_event_handler(hear, NULL);
 }
 
-PyObject *set_controller(PyObject *module, PyObject *object) {
+/* _set_controller(object, (new, gone, evict, restore)) */
+PyObject *set_controller(PyObject *module, PyObject *args) {
     (void)module;
-    if (object == Py_None) return install(NULL, 0), Py_NewRef(Py_None);
-    PyObject *hears = PyObject_GetAttrString(object, "hears");
-    const int flag = hears ? PyObject_IsTrue(hears) : -1;
-    Py_XDECREF(hears);
-    if (flag < 0) return NULL;
-    install(object, flag);
+    PyObject *object, *functions;
+    if (!PyArg_ParseTuple(args, "OO!", &object, &PyTuple_Type, &functions)) return NULL;
+    if (PyTuple_Size(functions) != KINDS)
+        return PyErr_Format(PyExc_ValueError, "%d functions", KINDS);
+    install(object == Py_None ? NULL : object, functions);
     Py_RETURN_NONE;
 }
 
-void controller_end(void) { install(NULL, 0); }
+void controller_end(void) { install(NULL, NULL); }

@@ -27,7 +27,7 @@ typedef struct {
 static void delete_tensor(tensor *t) {
     if (is_forked) return;
     ha_dl_after_(t->taken.of->context, t->stream);
-    export_end(&t->taken);
+    export_end_unlocked(&t->taken);
     free(t);
 }
 static void delete_versioned(ha_dl_managed_tensor_versioned *t) { delete_tensor(t->manager_ctx); }
@@ -83,7 +83,7 @@ static PyObject *tensor_of(held *h, const wanted *w, uint64_t flags) {
     tensor *t = calloc(1, sizeof *t);
     if (!t) return PyErr_NoMemory();
     t->stream = w->stream;
-    export_begin(&t->taken, h, "DLPack");
+    export_begin(&t->taken, h, "DLPack", here());
     const ha_dl_tensor plain = describe(t, h);
     if (h->how == HA_READ) flags |= HA_DL_READ_ONLY;
     if (w->is_versioned)

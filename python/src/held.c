@@ -63,7 +63,7 @@ static void raise_refusal(const held *h, ha_status status) {
 }
 
 held *held_open(darray x, ha_context *context, unsigned how, int waits) {
-    held *h = calloc(1, sizeof *h);
+    held *h = malloc(sizeof *h);
     if (!h) return PyErr_NoMemory(), NULL;
     *h = (held){.owners = 1, .x = darray_share(x), .context = context, .how = how, .site = here()};
     if (!h->x.array) return free(h), raise_status(HA_OK), NULL;
@@ -78,27 +78,32 @@ held *held_open(darray x, ha_context *context, unsigned how, int waits) {
     return give_up(h);
 }
 
-void held_drop_unlocked(held *h) {
-    if (atomic_fetch_sub(&h->owners, 1) != 1 || is_forked) return;
-    HA_IGNORE(ha_token_finish(&h->token));
-    HA_IGNORE(darray_free(&h->x));
-    (void)ha_take_error();
+/* Was it the last owner, who has to end the access? In the child of a fork nothing is ended. */
+static int is_last(held *h) { return atomic_fetch_sub(&h->owners, 1) == 1 && !is_forked; }
+
+static void end(held *h) {
+    const ha_status finished = ha_token_finish(&h->token), freed = darray_free(&h->x);
+    if (finished || freed) (void)ha_take_error();
     free(h);
+}
+
+void held_drop_unlocked(held *h) {
+    if (is_last(h)) end(h);
 }
 
 void held_drop(held *h) {
     PyObject *type, *value, *trace;
+    if (!is_last(h)) return;
     PyErr_Fetch(&type, &value, &trace);
-    UNLOCKED(held_drop_unlocked(h));
+    UNLOCKED(end(h));
     PyErr_Restore(type, value, trace);
 }
 
 int held_is_exported(const held *h) { return atomic_load(&h->owners) > 1; }
 
-void export_begin(export *e, held *of, const char *kind) {
-    atomic_fetch_add(&of->owners,
-                     1); // first: to find the place may collect garbage, which may close it
-    *e = (export){.of = of, .kind = kind, .site = here()};
+void export_begin(export *e, held *of, const char *kind, const char *site) {
+    atomic_fetch_add(&of->owners, 1);
+    *e = (export){.of = of, .kind = kind, .site = site};
     pthread_mutex_lock(&exports_lock);
     e->next = exports;
     e->link = &exports;
@@ -107,12 +112,22 @@ void export_begin(export *e, held *of, const char *kind) {
     pthread_mutex_unlock(&exports_lock);
 }
 
-void export_end(export *e) {
+/* In the child of a fork the parent's list stays as it is. */
+static void unlist(export *e) {
     if (is_forked) return;
     pthread_mutex_lock(&exports_lock);
     *e->link = e->next;
     if (e->next) e->next->link = e->link;
     pthread_mutex_unlock(&exports_lock);
+}
+
+void export_end(export *e) {
+    unlist(e);
+    held_drop(e->of);
+}
+
+void export_end_unlocked(export *e) {
+    unlist(e);
     held_drop_unlocked(e->of);
 }
 

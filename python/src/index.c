@@ -113,6 +113,7 @@ static int fill(const walk *w, PyObject *self, PyObject *number) {
 static int copy(const walk *w, PyObject *from) {
     ha_status status = HA_OK;
     const char *site = here();
+    if (wait_at_home(ARRAY(from), HA_READ) || wait_at_home(w->x, HA_WRITE)) return -1;
     UNLOCKED(HA_FROM(site) {
         const darray wide = darray_broadcast(ARRAY(from), w->x.rank, w->x.extent);
         if (wide.array)

@@ -52,13 +52,29 @@ PyObject *access_interface(PyObject *self, void *unused) {
 }
 
 /* 1 is the legacy default stream, which is NULL. */
+static PyObject *stream_of(ha_context *context) {
+    void *stream = ha_context_stream(context);
+    return stream ? PyLong_FromVoidPtr(stream) : PyLong_FromLong(1);
+}
+
 PyObject *access_cuda_interface(PyObject *self, void *unused) {
     (void)unused;
     const held *h = exportable(self, "cuda", "__cuda_array_interface__");
     if (!h) return NULL;
-    void *stream = ha_context_stream(h->context);
-    return with(dictionary(h, HA_CUDA_ARRAY_INTERFACE_VERSION), "stream",
-                stream ? PyLong_FromVoidPtr(stream) : PyLong_FromLong(1));
+    return with(dictionary(h, HA_CUDA_ARRAY_INTERFACE_VERSION), "stream", stream_of(h->context));
+}
+
+/* Of a Memory: its bytes, which may be written to. */
+PyObject *raw_cuda_interface(PyObject *self, void *unused) {
+    (void)unused;
+    const raw_object *m = RAW(self);
+    if (strcmp(ha_context_kind(m->context), "cuda") != 0)
+        return PyErr_Format(PyExc_AttributeError, "__cuda_array_interface__: memory of %s",
+                            ha_context_name(m->context));
+    return Py_BuildValue("{s:(n),s:s,s:(NO),s:O,s:N,s:i}", "shape", (Py_ssize_t)m->bytes, "typestr",
+                         "|u1", "data", PyLong_FromVoidPtr(m->data), Py_False, "strides", Py_None,
+                         "stream", stream_of(m->context), "version",
+                         HA_CUDA_ARRAY_INTERFACE_VERSION);
 }
 
 /* Strides in elements. */

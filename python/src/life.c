@@ -4,23 +4,30 @@
 #include <pthread.h>
 
 atomic_int is_forked, is_ending, is_shut_down;
-static unsigned long main_thread;
 
 static void after_fork(void) { is_forked = 1; }
 static void watch_forks(void) { pthread_atfork(NULL, NULL, after_fork); }
 
-/* The thread that Python delivers signals to. */
-int is_main_thread(void) { return PyThread_get_thread_ident() == main_thread; }
-
-static int find_main_thread(void) {
+/* 0 where Python does not know, as when it ends. */
+static unsigned long find_main_thread(void) {
     PyObject *threading = PyImport_ImportModule("threading");
     PyObject *thread = threading ? PyObject_CallMethod(threading, "main_thread", NULL) : NULL;
     PyObject *ident = thread ? PyObject_GetAttrString(thread, "ident") : NULL;
-    if (ident) main_thread = PyLong_AsUnsignedLong(ident);
+    const unsigned long found = ident ? PyLong_AsUnsignedLong(ident) : 0;
     Py_XDECREF(ident);
     Py_XDECREF(thread);
     Py_XDECREF(threading);
-    return PyErr_Occurred() ? -1 : 0;
+    if (!PyErr_Occurred()) return found;
+    PyErr_Clear();
+    return 0;
+}
+
+/* The thread that Python delivers signals to. It is looked for when somebody waits: to import what knows it takes as long
+ * as to import this package. */
+int is_main_thread(void) {
+    static unsigned long main_thread;
+    if (!main_thread) main_thread = find_main_thread();
+    return PyThread_get_thread_ident() == main_thread;
 }
 
 /* At exit: what was asked for by Python is asked no more, and devices are given back if no array is left. */
@@ -28,8 +35,8 @@ PyObject *life_end(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
     if (!is_forked) {
         controller_end();
-        ha_status status = HA_OK;
-        UNLOCKED(status = ha_shutdown());
+        ha_status status = HA_ERR_STATE;
+        if (!is_waited_for()) UNLOCKED(status = ha_shutdown());
         is_shut_down = status == HA_OK;
         (void)ha_take_error(); // refused while arrays live, which the process's end takes along
     }
@@ -54,5 +61,5 @@ int life_begin(PyObject *module) {
     }
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_forks);
-    return find_main_thread() || register_end(module) ? -1 : 0;
+    return register_end(module);
 }

@@ -37,7 +37,7 @@ PyObject *array_prefetch(PyObject *self, PyObject *where) {
     ha_context *context;
     ha_status status = HA_OK;
     const char *site = here();
-    if (context_from(where, &context)) return NULL;
+    if (context_from(where, &context) || wait_at_home(ARRAY(self), HA_READ)) return NULL;
     UNLOCKED(status = darray_prefetch_(ARRAY(self), context, site));
     if (status) return raise_status(status);
     Py_RETURN_NONE;

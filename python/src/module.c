@@ -103,7 +103,7 @@ static PyMethodDef functions[] = {
     {"_launch", launch_kernel, METH_VARARGS, NULL},
     {"_kernel_log", kernel_log, METH_VARARGS, NULL},
     {"_open_many", open_many, METH_VARARGS, NULL},
-    {"_set_controller", set_controller, METH_O, NULL},
+    {"_set_controller", set_controller, METH_VARARGS, NULL},
     {"_count_devices", count_devices, METH_O, NULL},
     {"_no_transfers", no_transfers, METH_O, NULL},
     {"_set_current", set_current, METH_O, NULL},

@@ -1,5 +1,5 @@
-/* Waiting for other threads, so that Ctrl-C ends it. The main thread has another one wait, and looks every
- * tenth of a second whether it was interrupted. */
+/* Waiting for other threads and for devices, so that Ctrl-C ends it. The main thread has another one wait, and looks
+ * every tenth of a second whether it was interrupted. */
 #include "binding.h"
 
 #include <errno.h>
@@ -27,7 +27,8 @@ ha_status open_at_once(held *h, unsigned how) {
 
 /* ---- a thread that waits ---------------------------------------------------------------------- */
 
-/* Of two threads: the one that waits opens the access, the main one takes it, or leaves it. */
+/* Of two threads: the one that waits opens the access, or waits for the context if there is no array; the main one takes
+ * what came of it, or leaves it. */
 typedef struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -41,8 +42,12 @@ typedef struct {
     int is_done, is_taken, is_left; /* left: nobody wants it any more */
 } wait;
 
+/* How many threads wait: devices cannot be given back then. */
+static atomic_int waiting;
+int is_waited_for(void) { return atomic_load(&waiting) > 0; }
+
 static void free_wait(wait *w) {
-    HA_IGNORE(darray_free(&w->x));
+    if (w->x.array) HA_IGNORE(darray_free(&w->x));
     pthread_cond_destroy(&w->changed);
     pthread_mutex_destroy(&w->lock);
     free(w);
@@ -51,32 +56,48 @@ static void free_wait(wait *w) {
 static void *wait_here(void *argument) {
     wait *w = argument;
     w->access.array = NULL;
-    w->status = ha_open_any_(&w->access, sizeof w->access, &w->x, sizeof w->x, w->context, w->how,
-                             w->site);
+    w->status = w->x.array ? ha_open_any_(&w->access, sizeof w->access, &w->x, sizeof w->x,
+                                          w->context, w->how, w->site)
+                           : ha_context_finish(w->context);
     w->error = ha_take_error();
     pthread_mutex_lock(&w->lock);
     w->is_done = 1;
     pthread_cond_broadcast(&w->changed);
     while (!w->is_taken && !w->is_left) pthread_cond_wait(&w->changed, &w->lock);
     pthread_mutex_unlock(&w->lock);
-    if (w->is_left && !w->status) HA_IGNORE(ha_close(&w->access));
+    if (w->is_left && w->access.array) HA_IGNORE(ha_close(&w->access));
     (void)ha_take_error();
     free_wait(w);
+    atomic_fetch_sub(&waiting, 1);
     return NULL;
 }
 
-static wait *begin_wait(held *h) {
-    pthread_t thread;
+static wait *new_wait(ha_context *context) {
     wait *w = calloc(1, sizeof *w);
     if (!w) return NULL;
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->changed, NULL);
+    w->context = context;
+    return w;
+}
+
+/* Starts the thread. NULL, and the wait has gone: there is none. */
+static wait *begin_wait(wait *w) {
+    pthread_t thread;
+    atomic_fetch_add(&waiting, 1);
+    if (!pthread_create(&thread, NULL, wait_here, w)) return pthread_detach(thread), w;
+    atomic_fetch_sub(&waiting, 1);
+    free_wait(w);
+    return NULL;
+}
+
+static wait *begin_opening(const held *h) {
+    wait *w = new_wait(h->context);
+    if (!w) return NULL;
     w->how = h->how;
     w->x = darray_share(h->x);
-    w->context = h->context;
     w->site = h->site;
-    if (w->x.array && !pthread_create(&thread, NULL, wait_here, w))
-        return pthread_detach(thread), w;
+    if (w->x.array) return begin_wait(w);
     free_wait(w);
     return NULL;
 }
@@ -114,16 +135,22 @@ static ha_status take(held *h, wait *w, ha_error *error) {
     return status ? status : keep(h, &access);
 }
 
+/* Until it is done: 0. -1: it was interrupted, and the wait is left. */
+static int look_out(wait *w) {
+    for (;;) {
+        int is_done;
+        UNLOCKED(is_done = is_done_soon(w));
+        if (is_done) return 0;
+        if (PyErr_CheckSignals()) return end_wait(w, &w->is_left), -1;
+    }
+}
+
 static ha_status wait_interruptibly(held *h, int *interrupted) {
-    wait *w = begin_wait(h);
+    wait *w = begin_opening(h);
     ha_error error;
     ha_status status = HA_ERR_MEMORY;
     if (!w) return status;
-    for (int is_done = 0; !is_done && !*interrupted;) {
-        UNLOCKED(is_done = is_done_soon(w));
-        if (!is_done) *interrupted = PyErr_CheckSignals() != 0;
-    }
-    if (*interrupted) return end_wait(w, &w->is_left), HA_OK;
+    if (look_out(w)) return *interrupted = 1, HA_OK;
     UNLOCKED(status = take(h, w, &error));
     if (status && error.status) raise_error(status, &error, ""), *interrupted = 1;
     return status;
@@ -137,4 +164,34 @@ ha_status open_patiently(held *h, int *interrupted) {
     if (is_main_thread()) return wait_interruptibly(h, interrupted);
     UNLOCKED(status = open_at_once(h, h->how));
     return status;
+}
+
+int wait_for_others(darray x, ha_context *context, unsigned how) {
+    held *h = held_open(x, context, how, 1);
+    if (h) return held_drop(h), 0;
+    if (!PyErr_ExceptionMatches(PyExc_Exception)) return -1;
+    PyErr_Clear();
+    return PyErr_CheckSignals();
+}
+
+int wait_at_home(darray x, unsigned how) {
+    ha_context *home = ha_array_valid_context(x.array);
+    return ha_array_valid(x.array, home, 0, HA_END) ? wait_for_others(x, home, how) : 0;
+}
+
+/* ---- a device --------------------------------------------------------------------------------- */
+
+int finish_patiently(ha_context *context) {
+    ha_status status = HA_OK;
+    wait *w = context != ha_host() && is_main_thread() ? new_wait(context) : NULL;
+    if (w) w = begin_wait(w);
+    if (!w) { // nobody could interrupt it
+        UNLOCKED(status = ha_context_finish(context));
+        return status ? (raise_status(status), -1) : 0;
+    }
+    if (look_out(w)) return -1;
+    const ha_error error = w->error;
+    status = w->status;
+    end_wait(w, &w->is_taken);
+    return status ? (raise_error(status, &error, ""), -1) : 0;
 }

@@ -372,6 +372,14 @@ static PyObject *reduce(PyObject *self, PyObject *protocol) {
     return result;
 }
 
+static PyObject *refuse_sharing(PyObject *self, PyObject *unused) {
+    (void)self, (void)unused;
+    PyErr_SetString(PyExc_NotImplementedError,
+                    "memory is not shared between processes: send copy_to_host(), or wrap what "
+                    "multiprocessing.shared_memory has");
+    return NULL;
+}
+
 #define METHOD(f) ((PyCFunction)(void (*)(void))f)
 static PyMethodDef methods[] = {
     {"copy_to_host", METHOD(raw_copy_to_host), METH_VARARGS | METH_KEYWORDS,
@@ -382,6 +390,8 @@ static PyMethodDef methods[] = {
      "copy_from_device(obj): another Memory's bytes, of which there may be fewer."},
     {"memset", METHOD(raw_memset), METH_VARARGS | METH_KEYWORDS,
      "memset(value=0): each byte becomes that."},
+    {"get_ipc_handle", refuse_sharing, METH_NOARGS, "NotImplementedError."},
+    {"open_ipc_handle", refuse_sharing, METH_O | METH_CLASS, "NotImplementedError."},
     {"__reduce_ex__", reduce, METH_O, NULL},
     {0}};
 static PyGetSetDef members[] = {
@@ -390,6 +400,7 @@ static PyGetSetDef members[] = {
     {"kind", get_kind, NULL, "\"device\", \"shared\" or \"host\"", NULL},
     {"context", get_context, NULL, "Whose memory it is.", NULL},
     {"pointer", get_pointer, NULL, "The address of the first byte.", NULL},
+    {"__cuda_array_interface__", raw_cuda_interface, NULL, "Its bytes, for CuPy.", NULL},
     {"__sycl_usm_array_interface__", raw_sycl_interface, NULL, "Its record, for dpctl.", NULL},
     {0}};
 static PyType_Slot slots[] = {

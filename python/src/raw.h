@@ -37,6 +37,8 @@ raw_kind raw_kind_of(ha_memory_kind kind, int *known); /* of a pointer; *known 0
  * none. */
 PyObject *raw_of_record(PyObject *object);
 
+PyObject *raw_cuda_interface(PyObject *self, void *unused); /* interfaces.c */
+
 /* raw_copies.c */
 PyObject *raw_copy_to_host(PyObject *self, PyObject *args, PyObject *keywords);
 PyObject *raw_copy_from_host(PyObject *self, PyObject *object);

@@ -73,21 +73,34 @@ static const char *look(PyObject *code, int line) {
     return is_ours ? NULL : kept(text);
 }
 
-/* What was found out of late, for the lines that open arrays again and again: each entry keeps its code, so that no other
- * one has that address. With the GIL. */
+/* What was found out of late, for the places that open arrays again and again: each entry keeps its code, so that no other
+ * one has that address. A place is an instruction of it, which a frame knows; its line has to be searched for. With the
+ * GIL. */
 static struct recent {
     PyObject *code;
-    int line;
+    long instruction;
     const char *site;
 } recent[256];
+
+/* -1: it is not known. */
+static long instruction_of(PyObject *frame) {
+    static PyObject *name;
+    if (!name) name = PyUnicode_InternFromString("f_lasti");
+    PyObject *number = name ? PyObject_GetAttr(frame, name) : NULL;
+    const long instruction = number ? PyLong_AsLong(number) : -1;
+    Py_XDECREF(number);
+    return instruction;
+}
 
 /* NULL: one of the package's own. */
 static const char *site_of(PyObject *frame) {
     PyObject *code = (PyObject *)PyFrame_GetCode((PyFrameObject *)frame);
-    const int line = PyFrame_GetLineNumber((PyFrameObject *)frame);
-    const size_t at = ((uintptr_t)code / 64 + (uintptr_t)line) % (sizeof recent / sizeof *recent);
-    if (recent[at].code != code || recent[at].line != line) {
-        const struct recent found = {Py_NewRef(code), line, look(code, line)};
+    const long instruction = instruction_of(frame);
+    const size_t at = ((uintptr_t)code / 64 + (uintptr_t)instruction) %
+                      (sizeof recent / sizeof *recent);
+    if (recent[at].code != code || recent[at].instruction != instruction || instruction < 0) {
+        const int line = PyFrame_GetLineNumber((PyFrameObject *)frame);
+        const struct recent found = {Py_NewRef(code), instruction, look(code, line)};
         PyObject *old = recent[at].code;
         recent[at] = found;
         Py_XDECREF(old);
@@ -105,7 +118,6 @@ const char *here(void) {
     Py_INCREF(frame);
     while (frame && !(found = site_of(frame))) frame = outer(frame);
     Py_XDECREF(frame);
-    PyErr_Clear();
-    PyErr_Restore(type, value, trace);
+    PyErr_Restore(type, value, trace); // in the place of what went wrong here
     return found ? found : "Python";
 }

@@ -57,11 +57,7 @@ static ha_status open_all(opening *o, unsigned tries) {
 static int wait_for_one(const opening *o) {
     Py_ssize_t i = 0;
     while (i + 1 < o->count && o->access[i].status != HA_ERR_BUSY) i++;
-    held *h = held_open(o->h[i].x, o->h[i].context, o->h[i].how == HA_READ ? HA_READ : HA_WRITE, 1);
-    if (h) return held_drop(h), 0;
-    if (!PyErr_ExceptionMatches(PyExc_Exception)) return -1;
-    PyErr_Clear();
-    return PyErr_CheckSignals();
+    return wait_for_others(o->h[i].x, o->h[i].context, o->h[i].how == HA_READ ? HA_READ : HA_WRITE);
 }
 
 /* What is in use is waited for by itself; memory that others use is waited for with all of them. */

@@ -144,6 +144,41 @@ def test_exports_are_listed(x):
     assert not [e for e in ha.exports() if e["array"] == "field"]
 
 
+def test_each_place_is_told(x):
+    """Also of places that were looked up before: several in one line, lines of one function, more than are remembered."""
+    def opened(v):
+        return repr(v).rsplit(":", 1)[1].rstrip(">")
+
+    def lines():
+        return [x.read(), x.read(),
+                x.read()]
+    first = lines.__code__.co_firstlineno + 1
+    for _ in range(3):
+        assert [opened(v) for v in lines()] == [str(first), str(first), str(first + 1)]
+    places = [compile("\n" * i + "x.read()", "places.py", "eval") for i in range(600)]
+    for _ in range(2):
+        assert [opened(eval(place, {"x": x})) for place in places] == [str(i + 1) for i in range(600)] # pylint: disable=eval-used
+
+
+def test_arguments_of_opening(x):
+    with x.read(ctx="sim:0", wait=False) as v, x.read("sim:0", wait=True) as w, x.read(None) as host:
+        assert str(v.context) == str(w.context) == "sim:0" and host.context == ha.host
+    for arguments, names in ((("sim:0", False), {}), (("sim:0",), {"ctx": "sim:0"}), ((), {"where": "sim:0"}), ((1,), {})):
+        for method in (x.read, x.write, x.overwrite):
+            with pytest.raises(TypeError, match="context"):
+                method(*arguments, **names)
+    with pytest.raises(ZeroDivisionError):
+        class Odd: # pylint: disable=missing-class-docstring
+            def __bool__(self):
+                return bool(1 // 0)
+        x.read(wait=Odd())
+    with x.write() as v:
+        with pytest.raises(TypeError, match="__exit__"):
+            v.__exit__(None)
+        assert not v.closed
+    assert v.closed
+
+
 def test_buffers_for_those_who_write(x, tmp_path):
     (tmp_path / "data").write_bytes(np.full(20, 7.0).tobytes())
     with open(tmp_path / "data", "rb") as file:

@@ -1,6 +1,8 @@
 """CUDA devices: what is exported to a GPU's package and taken from it, over a driver with the host's memory behind it."""
 import gc
+import signal
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -375,6 +377,45 @@ def test_the_device_of_memory(gpu):
         ha.wrap(a, ctx=gpu)
 
 
+def test_ctrl_c_ends_a_wait_for_a_device(gpu):
+    own = gpu.fork()
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    m = ha.Memory(8, "device", gpu)
+    cupy.hold(own.stream)
+    try:
+        cupy.call(0, "cuMemsetD8Async", m.pointer, 7, 8, own.stream)
+        with ha.zeros(3, name="x").write(own):
+            pass
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        start = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            own.finish()
+        assert time.monotonic() - start < 5
+    finally:
+        signal.signal(signal.SIGALRM, before)
+        cupy.go_on(own.stream)
+    own.finish()
+    assert m.copy_to_host() == bytes([7]) * 8
+
+
+@pytest.mark.parametrize("kind", ["device", "host"])
+def test_the_interface_of_memory(gpu, kind):
+    m = ha.Memory(24, kind, gpu)
+    told = m.__cuda_array_interface__
+    assert told == {"shape": (24,), "typestr": "|u1", "data": (m.pointer, False), "strides": None, "version": 3,
+                    "stream": gpu.stream or 1}
+    m.memset(7)
+    a = cupy.asarray(m)
+    assert a.get().tolist() == [7] * 24
+    a.fill_bytes(9)
+    assert m.copy_to_host() == bytes([9]) * 24 # it comes after what was enqueued on the stream that was told
+    with ha.on(gpu): # other places have other interfaces
+        for other in (ha.Memory(8, "host", "host"), ha.Memory(8, "device", "sim:0")):
+            assert not hasattr(other, "__cuda_array_interface__")
+            with pytest.raises(AttributeError, match="memory of (host|sim:0)"):
+                other.__cuda_array_interface__ # pylint: disable=pointless-statement
+
+
 def test_adopting_a_stream(x, gpu):
     number = cupy.new_stream()
     own = ha.adopt(gpu, number)
@@ -394,6 +435,26 @@ def test_adopting_a_stream(x, gpu):
         cupy.asarray(v).set(8.0)
     assert (x.numpy() == 8).all()
     legacy.unfork()
+
+
+@pytest.mark.parametrize("kind", ["number", "ptr", "cuda_stream", "__cuda_stream__"])
+def test_a_block_on_a_stream(x, gpu, kind):
+    number = cupy.new_stream()
+    theirs = {"number": number}.get(kind) or type("Stream", (), {kind: (lambda _: (0, number)) if kind[0] == "_" else number})()
+    with ha.stream(gpu, theirs) as own:
+        assert own.stream == number and str(own).startswith("cuda:0/")
+        with x.write() as v:
+            assert v.stream == number and v.context == own
+            cupy.hold(number)
+            cupy.asarray(v).fill_bytes(0)
+        cupy.go_on(number)
+    assert not np.asarray(x).any()
+    with x.read() as v:
+        assert v.context == ha.host
+    with pytest.raises(TypeError):
+        ha.stream(gpu, "no stream")
+    with pytest.raises(RuntimeError): # it was given back
+        own.unfork()
 
 
 def test_budgets(gpu):

@@ -274,6 +274,42 @@ def test_ctrl_c_ends_a_wait_for_several():
     assert out == "interrupted\n[]\n"
 
 
+@pytest.mark.parametrize("what", ["x.copy()", "x.astype('f4')", "copy.deepcopy(x)", "y.__setitem__(..., x)", "x.__setitem__(..., z)",
+                                  "x.retrieve('sim:0')", "w.sync()", "np.asarray(x)", "x.numpy()"])
+def test_ctrl_c_ends_waits_of_others(what):
+    """Of what copies and moves, as of what opens; the thread that has it open is not disturbed, and then all goes on."""
+    out = run(f"""
+        import copy, signal, threading, numpy as np
+        kept = np.ones(3)
+        x, y, z, w = ha.zeros(3), ha.zeros(3), ha.zeros(3), ha.wrap(kept)
+        opened, leave = threading.Event(), threading.Event()
+        def hold():
+            with x.write() as v, w.write() as u:
+                opened.set()
+                leave.wait()
+                np.asarray(v)[...] = 5
+        thread = threading.Thread(target=hold)
+        thread.start()
+        opened.wait()
+        signal.signal(signal.SIGALRM, signal.default_int_handler)
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        try:
+            {what}
+        except KeyboardInterrupt:
+            print("interrupted")
+        leave.set()
+        thread.join()
+        print(x.tolist(), y.tolist())
+        with x.write() as v: # this thread's own is told as ever
+            try:
+                x.copy()
+            except BufferError:
+                print("refused")
+        print({what} is not NotImplemented)
+    """)
+    assert out == "interrupted\n[5.0, 5.0, 5.0] [0.0, 0.0, 0.0]\nrefused\nTrue\n"
+
+
 def test_waiting_for_several():
     out = run(WAITS + """
     threading.Timer(0.3, leave.set).start()

@@ -160,6 +160,37 @@ def test_a_controller(tmp_path):
 
 
 @alone
+def test_a_controller_hears_what_it_has(tmp_path):
+    """One that only chooses is told when arrays came back; methods may be an object's own; one may take itself off."""
+    gpu, told = ha.context("sim:0"), []
+    class Chooses(ha.Controller):
+        def choose(self, where, candidates, need):
+            told.append({c.name: c.restored_at for c in candidates})
+    ha.set_controller(Chooses())
+    ha.set_budget(gpu, "2MiB")
+    made = blocks(3)
+    for x in (*made, made[0], made[1]):
+        x.write(gpu).close()
+    assert len(told) == 3 and told[2]["block 0"] > 0 and told[2]["block 2"] == 0
+    watch = ha.Controller()
+    watch.allocated = lambda array: told.append(array.nbytes)
+    ha.set_controller(watch)
+    told.clear()
+    ha.zeros(3)
+    assert told == [24]
+    class Once(ha.Controller):
+        def freed(self, array):
+            told.append(array.name)
+            ha.set_controller(None)
+    ha.set_controller(Once())
+    del watch
+    ha.zeros(1, name="first")
+    ha.zeros(1, name="second")
+    gc.collect()
+    assert told == [24, "first"]
+
+
+@alone
 def test_what_a_controller_may_do(tmp_path):
     gpu, seen, raised = ha.context("sim:0"), [], []
     sys.unraisablehook = lambda e: raised.append(e.exc_type)

@@ -26,7 +26,7 @@ for such memory has to get right, by number; cases of records are in usm_records
     28  who reaches the bytes                                         test_views_on_the_host
     29  pickling                                                      test_pickling, test_corrupt_pickles
     31  what it says is what it has                                   test_what_it_says
-    44  handles for other processes                                   not offered
+    44  handles for other processes                                   test_handles_for_other_processes: not offered
 """
 import copy
 import gc
@@ -375,6 +375,14 @@ def test_pickling(place, kind, protocol):
     other = copy.copy(memory)
     other.memset()
     assert memory.copy_to_host() == LETTERS
+
+
+@everywhere
+def test_handles_for_other_processes(place, kind):
+    m = ha.Memory(8, kind, place)
+    for refused in (m.get_ipc_handle, lambda: ha.Memory.open_ipc_handle(b"handle")):
+        with pytest.raises(NotImplementedError, match="not shared between processes.*copy_to_host"):
+            refused()
 
 
 def test_corrupt_pickles():
