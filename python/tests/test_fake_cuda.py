@@ -354,6 +354,7 @@ def test_taking_to_other_places(gpu):
 def test_wrong_interfaces(gpu, changes, error, words):
     a = cupy.ndarray((3,), "f8")
     a.set([1, 2, 3])
+    cupy.synchronize(a.stream) # what is refused waits for nothing
 
     class Exporter: # pylint: disable=too-few-public-methods
         """With something wrong."""
