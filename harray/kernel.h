@@ -313,6 +313,17 @@ HA_API void ha_set_parallel(ha_parallel function, void *user);
 #define HA_LINKED_ extern
 #endif
 
+/* Behind a kernel, at file scope of a shared library: others find the kernel by its name when they have loaded the library,
+ * as Python's package does (docs/python.md). Both link the same libharray.
+ *
+ *     HA_KERNEL(relax, …);
+ *     HA_KERNEL_EXPORT(relax); */
+#define HA_KERNEL_EXPORT(name)                                                                     \
+    HA_LINKED_ __attribute__((__visibility__("default")))                                          \
+    const ha_kernel_exported_ ha_exported_##name;                                                  \
+    const ha_kernel_exported_ ha_exported_##name = {HARRAY_VERSION, &name##_kernel,                \
+                                                    ha_kernel_launch_}
+
 #include "detail/kernel_types.h"
 #include "detail/kernel_lanes.h"
 #include "detail/kernel_checks.h"

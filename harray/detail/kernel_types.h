@@ -74,6 +74,14 @@ struct ha_kernel {
     const char *file; /* the tag of the file whose text it is; NULL: the text is its body */
 };
 
+/* What HA_KERNEL_EXPORT exports: of which version the kernel is, and by which engine its library launches it. */
+typedef struct ha_kernel_exported_ {
+    const char *version;
+    const ha_kernel *kernel;
+    ha_status (*launch)(const ha_kernel *kernel, ha_context *context, const struct ha_region *box,
+                        const void *const *given);
+} ha_kernel_exported_;
+
 /* All kernels of a module lie one behind the other: in a section of this name, whose beginning and end the linker
  * knows. Without a kernel there is no section. */
 #ifdef HARRAY_PREFIX

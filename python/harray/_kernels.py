@@ -1,5 +1,6 @@
-"""Kernels from Python: the text of a loop's body in C, for the compilers of devices."""
+"""Kernels from Python: the text of a loop's body in C, for the compilers of devices; and those that libraries in C export."""
 import operator
+import os
 
 from . import _harray
 
@@ -78,3 +79,37 @@ def kernel(name, parameters, index, body, *, uses=None):
     """kernel("axpy", "(value, double, a), (in, double, x), (inout, double, y)", "i", "y[i] += a * x[i];"): as HA_KERNEL
     of C. `uses`: functions (HA_FN) in front of it."""
     return Kernel(name, parameters, index, body, uses)
+
+
+class Library:
+    """A shared library in C, linked with get_library(), whose kernels (HA_KERNEL_EXPORT) are attributes: Kernel objects that
+    run everywhere, on the host by the loops that its compiler made."""
+
+    def __init__(self, path):
+        import ctypes # pylint: disable=import-outside-toplevel # as re above
+        self._path = os.fspath(path)
+        self._library = ctypes.CDLL(self._path) # stays, as its kernels do
+
+    def __getattr__(self, name):
+        import ctypes # pylint: disable=import-outside-toplevel
+        if name.startswith("_"):
+            raise AttributeError(name)
+        try:
+            place = ctypes.addressof(ctypes.c_char.in_dll(self._library, "ha_exported_" + name))
+        except ValueError:
+            raise AttributeError(f"{self._path} exports no kernel {name!r}: HA_KERNEL_EXPORT({name}) does") from None
+        try:
+            found = object.__new__(Kernel)
+            found._kernel, found.name, found._rank = _harray._exported(place)
+        except ImportError as error:
+            raise ImportError(f"{self._path}: {error}", path=self._path) from None
+        setattr(self, name, found)
+        return found
+
+    def __repr__(self):
+        return f"<harray.Library {self._path!r}>"
+
+
+def library(path):
+    """library("./libsolver.so").relax(ctx, lanes, *arguments): a kernel that the library exports."""
+    return Library(path)

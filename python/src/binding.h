@@ -298,6 +298,7 @@ void controller_end(void);
 /* ---- kernel.c --------------------------------------------------------------------------------- */
 
 PyObject *make_kernel(PyObject *module, PyObject *args);
+PyObject *exported_kernel(PyObject *module, PyObject *args);
 PyObject *launch_kernel(PyObject *module, PyObject *args);
 PyObject *kernel_log(PyObject *module, PyObject *args);
 

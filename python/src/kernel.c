@@ -1,5 +1,6 @@
 /* Kernels whose text comes from Python: what HA_KERNEL would make of it, described at run time, for the compilers of devices.
- * There are no loops of C, so it runs where a device has a compiler only. harray._kernels reads the parameters. */
+ * There are no loops of C, so it runs where a device has a compiler only. harray._kernels reads the parameters. And
+ * kernels of C that a library exports, which run everywhere. */
 #include "binding.h"
 
 #include <stdio.h>
@@ -8,9 +9,11 @@
 
 /* A kernel is known by its address to the devices that have compiled it, so it stays. */
 typedef struct {
-    ha_kernel kernel;
-    int count; /* of parameters that are given something */
+    const ha_kernel *kernel;
+    int count;                      /* of arguments, the parameters that are given something */
+    int place[HA_MOST_PARAMETERS_]; /* of each argument among the parameters */
     ha_dtype type[HA_MOST_PARAMETERS_];
+    ha_kernel own; /* whose text comes from Python */
     ha_kernel_parameter_ parameter[HA_MOST_PARAMETERS_ + 1];
 } made;
 static const char capsule_name[] = "harray.kernel";
@@ -44,6 +47,7 @@ static int row_from(PyObject *row, made *m, int i, const char *site) {
                                              .type = strdup(type),
                                              .name = strdup(name),
                                              .site = site};
+    m->place[i] = i;
     return m->parameter[i].type && m->parameter[i].name ? 0 : (PyErr_NoMemory(), -1);
 }
 
@@ -59,10 +63,10 @@ static int add_uses(made *m, const char *uses, const char *site) {
 }
 
 static int add_texts(made *m, const char *name, const char *text, const char *indices) {
-    m->kernel.name = strdup(name);
-    m->kernel.text = strdup(text);
-    m->kernel.indices = strdup(indices);
-    return m->kernel.name && m->kernel.text && m->kernel.indices ? 0 : (PyErr_NoMemory(), -1);
+    m->own.name = strdup(name);
+    m->own.text = strdup(text);
+    m->own.indices = strdup(indices);
+    return m->own.name && m->own.text && m->own.indices ? 0 : (PyErr_NoMemory(), -1);
 }
 
 static void release(const char *text) { free((void *)(uintptr_t)text); }
@@ -71,9 +75,9 @@ static void release(const char *text) { free((void *)(uintptr_t)text); }
 static PyObject *give_up(made *m) {
     for (int i = 0; i <= m->count; i++) release(m->parameter[i].type);
     for (int i = 0; i < m->count; i++) release(m->parameter[i].name);
-    release(m->kernel.name);
-    release(m->kernel.text);
-    release(m->kernel.indices);
+    release(m->own.name);
+    release(m->own.text);
+    release(m->own.indices);
     free(m);
     return NULL;
 }
@@ -96,20 +100,83 @@ PyObject *make_kernel(PyObject *module, PyObject *args) {
     for (int i = 0; i < m->count && !status; i++)
         status = row_from(PyTuple_GetItem(rows, i), m, i, site);
     if (!status && uses) status = add_uses(m, uses, site);
-    m->kernel = (ha_kernel){.site = site,
-                            .rank = rank,
-                            .parameters = m->count + (uses != NULL),
-                            .parameter = m->parameter,
-                            .loops = no_loops};
+    m->own = (ha_kernel){.site = site,
+                         .rank = rank,
+                         .parameters = m->count + (uses != NULL),
+                         .parameter = m->parameter,
+                         .loops = no_loops};
+    m->kernel = &m->own;
     if (status || add_texts(m, name, text, indices)) return give_up(m);
     PyObject *capsule = PyCapsule_New(m, capsule_name, NULL);
     return capsule ? capsule : give_up(m);
 }
 
+/* ---- exported by C ---------------------------------------------------------------------------- */
+
+/* A type of elements, as it stands in a kernel: T, or array_T_D. */
+static ha_dtype type_from(const ha_kernel_parameter_ *p) {
+    char text[64];
+    const char *const front = p->rank ? "array_" : "";
+    snprintf(text, sizeof text, "%s", p->type + strlen(front));
+    char *const end = strrchr(text, '_');
+    if (p->rank && end) *end = '\0';
+    ha_dtype type = HA_DTYPE_NONE;
+    if (!strcmp(text, "int")) type = HA_DTYPE_int32_t;
+    if (!type && ha_dtype_find(text, &type)) (void)ha_take_error();
+    return type && dtype_size(type) == p->bytes ? type : HA_DTYPE_NONE;
+}
+
+/* Its arguments; what Python has no values for is refused. */
+static int arguments_of(made *m) {
+    for (int i = 0; i < m->kernel->parameters; i++) {
+        const ha_kernel_parameter_ *p = &m->kernel->parameter[i];
+        if (p->mode == HA_KERNEL_USES_ || p->mode == HA_KERNEL_OPTION_) continue;
+        const int is_number = p->mode >= HA_KERNEL_VALUE_ && p->mode <= HA_KERNEL_OUT_;
+        const ha_dtype type = is_number ? type_from(p) : HA_DTYPE_NONE;
+        if (!type) {
+            PyErr_Format(
+                PyExc_NotImplementedError,
+                "%s: '%s': kernels with records, bundles, structs or results are called from C",
+                m->kernel->name, p->name);
+            return -1;
+        }
+        m->place[m->count] = i;
+        m->type[m->count++] = type;
+    }
+    if (!m->kernel->team) return 0;
+    PyErr_Format(PyExc_NotImplementedError, "%s: kernels of teams are called from C",
+                 m->kernel->name);
+    return -1;
+}
+
+/* _exported(address): of what HA_KERNEL_EXPORT exports, a capsule, its name, and its rank. */
+PyObject *exported_kernel(PyObject *module, PyObject *args) {
+    (void)module;
+    unsigned long long address;
+    if (!PyArg_ParseTuple(args, "K", &address)) return NULL;
+    const ha_kernel_exported_ *found = (const ha_kernel_exported_ *)(uintptr_t)address;
+    if (strcmp(found->version, HARRAY_VERSION) != 0)
+        return PyErr_Format(PyExc_ImportError, "it was compiled with harray %s, and this is %s",
+                            found->version, HARRAY_VERSION);
+    if (found->launch != ha_kernel_launch_)
+        return PyErr_Format(PyExc_ImportError, "it has another harray inside; it has to be linked "
+                                               "with that of harray.get_library()");
+    made *m = calloc(1, sizeof *m);
+    if (!m) return PyErr_NoMemory();
+    m->kernel = found->kernel;
+    PyObject *capsule = arguments_of(m) ? NULL : PyCapsule_New(m, capsule_name, NULL);
+    if (!capsule) return free(m), NULL;
+    return Py_BuildValue("(Nsi)", capsule, m->kernel->name, m->kernel->rank);
+}
+
 /* ---- launching -------------------------------------------------------------------------------- */
 
+static const ha_kernel_parameter_ *parameter_of(const made *m, int i) {
+    return &m->kernel->parameter[m->place[i]];
+}
+
 static int refuse(const made *m, int i, const char *why) {
-    PyErr_Format(PyExc_TypeError, "%s: '%s' %s", m->kernel.name, m->parameter[i].name, why);
+    PyErr_Format(PyExc_TypeError, "%s: '%s' %s", m->kernel->name, parameter_of(m, i)->name, why);
     return -1;
 }
 
@@ -121,7 +188,7 @@ static int give_value(const made *m, int i, PyObject *object, given *g) {
         return PyErr_Clear(), refuse(m, i, "is a number");
     }
     const ha_status status = ha_dvalue_store(value, m->type[i], g->value);
-    return status ? (raise_with(status, m->parameter[i].name), -1) : 0;
+    return status ? (raise_with(status, parameter_of(m, i)->name), -1) : 0;
 }
 
 /* An array as a parameter T takes it is all of what has one dimension. */
@@ -131,7 +198,7 @@ static int is_plain(darray x) {
 }
 
 static int give_array(const made *m, int i, PyObject *object, given *g) {
-    const ha_kernel_parameter_ *p = &m->parameter[i];
+    const ha_kernel_parameter_ *p = parameter_of(m, i);
     char why[160];
     if (!is_array(object)) return refuse(m, i, "is an array");
     const darray x = ARRAY(object);
@@ -152,29 +219,30 @@ static int give_array(const made *m, int i, PyObject *object, given *g) {
 static int give_all(const made *m, PyObject *arguments, given *g, const void **address) {
     if (PyTuple_Size(arguments) != m->count) {
         PyErr_Format(PyExc_TypeError, "%s takes %d arguments behind the lanes, not %zd",
-                     m->kernel.name, m->count, PyTuple_Size(arguments));
+                     m->kernel->name, m->count, PyTuple_Size(arguments));
         return -1;
     }
     for (int i = 0; i < m->count; i++) {
         PyObject *object = PyTuple_GetItem(arguments, i);
-        const int is_value = m->parameter[i].mode == HA_KERNEL_VALUE_;
-        address[i] = &g[i];
+        const int is_value = parameter_of(m, i)->mode == HA_KERNEL_VALUE_;
+        address[m->place[i]] = &g[i];
         if (is_value ? give_value(m, i, object, &g[i]) : give_array(m, i, object, &g[i])) return -1;
     }
     return 0;
 }
 
-/* The device has to compile it: there are no loops. */
+/* Without loops of C the device has to compile it. */
 static int can_run(const made *m, ha_context *context) {
     char place[300];
     size_t length;
-    UNLOCKED(length = ha_kernel_place(&m->kernel, context, place, sizeof place));
+    if (m->kernel != &m->own) return 1;
+    UNLOCKED(length = ha_kernel_place(m->kernel, context, place, sizeof place));
     if (!length) return raise_status(HA_OK), 0;
     if (strstr(place, ": compiled for it")) return 1;
     PyErr_Format(
         PyExc_NotImplementedError,
         "%s: kernels from Python run on devices that compile them, such as opencl:0 and cuda:0; %s",
-        m->kernel.name, place);
+        m->kernel->name, place);
     return 0;
 }
 
@@ -204,7 +272,7 @@ PyObject *launch_kernel(PyObject *module, PyObject *args) {
     if (give_all(m, arguments, g, address)) return NULL;
     if (!can_run(m, context)) return NULL;
     const char *site = here();
-    UNLOCKED(HA_FROM(site) status = ha_kernel_launch_(&m->kernel, context, &box, address));
+    UNLOCKED(HA_FROM(site) status = ha_kernel_launch_(m->kernel, context, &box, address));
     if (status) return raise_status(status);
     Py_RETURN_NONE;
 }
@@ -218,11 +286,11 @@ PyObject *kernel_log(PyObject *module, PyObject *args) {
         return NULL;
     const made *m = PyCapsule_GetPointer(capsule, capsule_name);
     if (!m) return NULL;
-    const size_t bytes = ha_kernel_log(&m->kernel, context, NULL, 0);
+    const size_t bytes = ha_kernel_log(m->kernel, context, NULL, 0);
     char *text = malloc(bytes + 1);
     if (!text) return PyErr_NoMemory();
     text[0] = '\0';
-    ha_kernel_log(&m->kernel, context, text, bytes + 1);
+    ha_kernel_log(m->kernel, context, text, bytes + 1);
     PyObject *result = text_from(text);
     free(text);
     return result;

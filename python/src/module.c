@@ -100,6 +100,7 @@ static PyMethodDef functions[] = {
     {"configure_file", METHOD(configure_file), METH_VARARGS | METH_KEYWORDS,
      "configure_file(directory, capacity=None): file:0, in that directory."},
     {"_kernel", make_kernel, METH_VARARGS, NULL},
+    {"_exported", exported_kernel, METH_VARARGS, NULL},
     {"_launch", launch_kernel, METH_VARARGS, NULL},
     {"_kernel_log", kernel_log, METH_VARARGS, NULL},
     {"_open_many", open_many, METH_VARARGS, NULL},

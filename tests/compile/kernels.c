@@ -32,6 +32,7 @@ HA_DEVICE_RECORD(body);
 
 HA_KERNEL(axpy, ((value, double, a), (in, double, x), (inout, double, y)), i,
           { y[i] += a * x[i]; });
+HA_KERNEL_EXPORT(axpy);
 HA_KERNEL(look_up,
           ((uses, half_of), (uses, weights), (uses, search), (bundle, levels, s), (in, double, e),
            (out, double, y), (option, block, 64), (option, grain, 4), (option, contract, 1)),
