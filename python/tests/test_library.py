@@ -24,7 +24,7 @@ HA_KERNEL_EXPORT(total);
 HA_TEAM_KERNEL(shared_out, 4, g, ((out, int32_t, x)), { HA_LANES(l) HA_SHARE(i, l, 0, HA_SIZE(x)) x[i] = (int32_t)g; });
 HA_KERNEL_EXPORT(shared_out);
 HA_KERNEL(at_home, ((out, int32_t, x)), i, { x[i] = 1; });
-extern const ha_kernel_exported_ ha_exported_old, ha_exported_other;
+extern __attribute__((visibility("default"))) const ha_kernel_exported_ ha_exported_old, ha_exported_other;
 const ha_kernel_exported_ ha_exported_old = {"0.0.9", &at_home_kernel, ha_kernel_launch_};
 static ha_status other(const ha_kernel *kernel, ha_context *context, const ha_region *box, const void *const *given) {
     (void)kernel, (void)context, (void)box, (void)given;
