@@ -295,6 +295,11 @@ PyObject *pointer_kind(PyObject *module, PyObject *args, PyObject *keywords);
 PyObject *set_controller(PyObject *module, PyObject *args);
 void controller_end(void);
 
+/* ---- enqueue.c -------------------------------------------------------------------------------- */
+
+PyObject *enqueue(PyObject *module, PyObject *args);
+void enqueue_end(void); /* all of them have run */
+
 /* ---- kernel.c --------------------------------------------------------------------------------- */
 
 PyObject *make_kernel(PyObject *module, PyObject *args);

@@ -34,6 +34,7 @@ int is_main_thread(void) {
 PyObject *life_end(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
     if (!is_forked) {
+        enqueue_end();
         controller_end();
         ha_status status = HA_ERR_STATE;
         if (!is_waited_for()) UNLOCKED(status = ha_shutdown());

@@ -97,6 +97,8 @@ static PyMethodDef functions[] = {
     {"make_room", make_room, METH_VARARGS,
      "make_room(ctx, bytes): arrays give way; how many bytes went back."},
     {"trim", trim_memory, METH_VARARGS, "trim(ctx, keep): cached blocks go back; how many bytes."},
+    {"enqueue", enqueue, METH_VARARGS,
+     "enqueue(ctx, f): f() on the context's queue, behind what was enqueued there before."},
     {"configure_file", METHOD(configure_file), METH_VARARGS | METH_KEYWORDS,
      "configure_file(directory, capacity=None): file:0, in that directory."},
     {"_kernel", make_kernel, METH_VARARGS, NULL},
