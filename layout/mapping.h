@@ -262,6 +262,13 @@ HA_FN const ha_coding *ha_row_coding(const ha_mapping *m, const ha_row *row) {
     return row->coding > 0 ? &m->coding[row->coding - 1] : HA_NULL_;
 }
 
+/* Are the bytes of such a value in several blobs? */
+HA_FN int ha_coding_is_scattered(const ha_mapping *m, const ha_coding *coding) {
+    for (int64_t b = 1; coding && b < coding->bytes; b++)
+        if (m->byte_row[coding->byte_row + b].blob != m->byte_row[coding->byte_row].blob) return 1;
+    return 0;
+}
+
 /* A run of values of one leaf at equal distances. */
 typedef struct ha_run_of_values {
     int32_t blob;      /* < 0: not stored */

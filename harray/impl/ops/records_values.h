@@ -5,6 +5,7 @@
 
 #include "kernels.h"
 #include "../kernels/all.h"
+#include "../../../layout/impl/arithmetic/all.h"
 
 /* ---- what devices lack --------------------------------------------------------------------------- */
 
