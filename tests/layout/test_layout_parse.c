@@ -326,6 +326,11 @@ static void test_of_nothing(void **state) {
                   "there are no extents");
     check_nothing(ha_mapping_new(r, &aos, 1, NULL, &e), &e, "ha_mapping_new",
                   "there are no extents");
+    const int64_t one = 1;
+    ha_mapping *m = ha_mapping_parse(r, "aos", 1, &one, &e);
+    check_nothing(ha_counts_parse(m, NULL, &e), &e, "ha_counts_parse", "there is no text");
+    assert_null(ha_counts_parse(m, NULL, NULL));
+    ha_mapping_free(m);
     ha_record_free(r);
 }
 

@@ -598,6 +598,75 @@ TEST(refuses_elements_and_changes_nothing) {
     HA_CHECK(darray_free(&z));
 }
 
+/* Types that meet in ways of their own, and fields of several values, as text for a device. */
+TEST(computes_what_is_text_for_a_device) {
+    static const int64_t extent[] = {3, 5};
+    if (is_not_for_it()) skip();
+    make_sides("a:i32 b:u32 c:f32 d:c64 e:i64 f:u8 g:f32 h:f64 m[3]:f32 k[2][2]:i32 l:f16",
+               "k[2][2]:i32 m[3]:f64 a:u32 b:i32 c:i64 d:c128 e:u64 f:f64 g:u64 h:i16 l:i64", 2,
+               extent);
+    HA_CHECK(ha_records_layout(left.records, C, "soa"));
+    fill_side(&left);
+    fill_side(&right);
+    for (int op = HA_ASSIGN; op <= HA_DIVIDE; op++) {
+        const int divides = op == HA_DIVIDE;
+        join((ha_operator)op, &(ha_applying){.paths = divides ? "a+b+c+e+f+g+h+m+k+l" : NULL});
+        are_expected("as text");
+    }
+}
+
+/* Elements of one value, so that the number says what is expected. */
+static darray all_of(ha_dtype type, int rank, const int64_t *extent) {
+    darray x = darray_new(type, rank, extent, H);
+    assert_non_null(x.array);
+    HA_CHECK(darray_fill(x, HA_DVALUE(2), H));
+    return x;
+}
+
+static void apply_two(ha_operator op, const char *paths, darray x, const char *what) {
+    const ha_applying how = {.paths = paths};
+    const ha_mapped model = model_of(&left);
+    HA_CHECK(ha_mapped_apply_number(&model, op, 2, &how, NULL));
+    HA_CHECK(ha_records_apply_array(left.records, op, x, &how, C));
+    is_expected_of(&left, what);
+}
+
+/* With elements, what a kernel cannot do: values that share bytes, quotients of complex numbers, and more blobs than it
+ * has arguments for; and what needs none, as no record is asked for. */
+TEST(elements_go_by_way_of_the_host) {
+    static const int64_t extent[] = {30}, nothing[] = {5};
+    if (is_not_for_it()) skip();
+    darray x = all_of(HA_DTYPE_double, 1, extent), z = all_of(HA_DTYPE_c128, 1, extent);
+    make_sides("x:u8 z:c128", "x:u8", 1, extent);
+    HA_CHECK(ha_records_layout(left.records, C, "split(x: bitint(8; soa), aos)"));
+    fill_side(&left);
+    apply_two(HA_ADD, "x", x, "bits");
+    const ha_applying none = {.paths = "z", .first = nothing, .last = nothing};
+    HA_CHECK(ha_records_apply_array(left.records, HA_ADD, x, &none, C));
+    is_expected_of(&left, "no records");
+    HA_CHECK(ha_mapped_apply_number(&(ha_mapped){left.known, left.blob}, HA_ASSIGN, 3,
+                                    &(ha_applying){.paths = "z"}, NULL));
+    HA_CHECK(ha_records_apply_number(left.records, HA_ASSIGN, 3, &(ha_applying){.paths = "z"}, C));
+    apply_two(HA_DIVIDE, "z", z, "quotients");
+    end_sides();
+    make_sides("x[70]:i16", "x:u8", 1, extent);
+    HA_CHECK(ha_records_layout(left.records, C, "soa"));
+    fill_side(&left);
+    apply_two(HA_SUBTRACT, NULL, x, "many blobs");
+    ha_records *gone = left.records;
+    HA_CHECK(ha_records_free(gone));
+    left.records = NULL;
+    is_refused(ha_records_apply_array(gone, HA_ADD, x, NULL, C), HA_ERR_STATE, "freed");
+    end_sides();
+    make_sides("x:u8", "x:u8", 1, extent);
+    darray pairs = darray_new_(HA_ROW_MAJOR, (ha_type){"pair", 8}, 1, extent, H);
+    is_refused(ha_records_apply_array(left.records, HA_ADD, pairs, NULL, C), HA_ERR_ARGUMENT,
+               "its elements are no numbers");
+    HA_CHECK(darray_free(&pairs));
+    HA_CHECK(darray_free(&x));
+    HA_CHECK(darray_free(&z));
+}
+
 /* Each allocation of a call fails in turn: then nothing has changed. */
 TEST(changes_nothing_without_memory) {
     static const int64_t extent[] = {6};
@@ -638,6 +707,8 @@ int main(void) {
                                        RECORDS(has_more_blobs_than_arguments),
                                        RECORDS(refuses_and_changes_nothing),
                                        RECORDS(refuses_what_is_freed),
+                                       RECORDS(computes_what_is_text_for_a_device),
+                                       RECORDS(elements_go_by_way_of_the_host),
                                        RECORDS(changes_nothing_without_memory)};
     int failed = 0;
     RUN_ON_MATRIX(failed, tests);
