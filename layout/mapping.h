@@ -263,7 +263,7 @@ HA_FN const ha_coding *ha_row_coding(const ha_mapping *m, const ha_row *row) {
 }
 
 /* Are the bytes of such a value in several blobs? */
-HA_FN int ha_coding_is_scattered(const ha_mapping *m, const ha_coding *coding) {
+HA_FN int ha_coding_is_scattered_(const ha_mapping *m, const ha_coding *coding) {
     for (int64_t b = 1; coding && b < coding->bytes; b++)
         if (m->byte_row[coding->byte_row + b].blob != m->byte_row[coding->byte_row].blob) return 1;
     return 0;

@@ -6,7 +6,7 @@ from ._harray import (KEEP, Access, Array, Context, DeviceError, Memory, __versi
                       configure_file, context, empty, enqueue, equal, exports, from_dlpack, full, host, load, make_room,
                       pointer_kind, save, set_budget, set_tier, set_watermark, trim, wrap, zeros)
 from ._controller import ArrayInfo, Candidate, Controller, set_controller
-from ._kernels import Kernel, Library, kernel, library
+from ._kernels import Kernel, Library, kernel
 from ._scopes import devices, no_transfers, on, open_all, report, stream, trace
 from . import ops
 
@@ -23,9 +23,8 @@ def get_library():
     return _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), "lib", "libharray.so")
 
 
-__all__ = ["KEEP", "Access", "Array", "ArrayInfo", "Candidate", "Context", "Controller", "DeviceError", "Kernel", "Library",
-           "Memory", "adopt", "array", "best", "by_id", "configure_file", "context", "devices", "empty", "enqueue", "equal",
-           "exports",
-           "from_dlpack", "full", "get_include", "get_library", "host", "kernel", "library", "load", "make_room", "no_transfers", "on",
-           "open_all", "ops", "pointer_kind", "report", "save", "set_budget", "set_controller", "set_tier", "set_watermark", "stream", "trace",
-           "trim", "wrap", "zeros"]
+__all__ = ["KEEP", "Access", "Array", "ArrayInfo", "Candidate", "Context", "Controller", "DeviceError", "Kernel",
+           "Library", "Memory", "adopt", "array", "best", "by_id", "configure_file", "context", "devices", "empty",
+           "enqueue", "equal", "exports", "from_dlpack", "full", "get_include", "get_library", "host", "kernel",
+           "load", "make_room", "no_transfers", "on", "open_all", "ops", "pointer_kind", "report", "save",
+           "set_budget", "set_controller", "set_tier", "set_watermark", "stream", "trace", "trim", "wrap", "zeros"]

@@ -82,8 +82,8 @@ def kernel(name, parameters, index, body, *, uses=None):
 
 
 class Library:
-    """A shared library in C, linked with get_library(), whose kernels (HA_KERNEL_EXPORT) are attributes: Kernel objects that
-    run everywhere, on the host by the loops that its compiler made."""
+    """Library("./libsolver.so").relax(ctx, lanes, *arguments): a shared library in C, linked with get_library(), whose kernels
+    (HA_KERNEL_EXPORT) are attributes: Kernel objects that run everywhere, on the host by the loops that its compiler made."""
 
     def __init__(self, path):
         import ctypes # pylint: disable=import-outside-toplevel # as re above
@@ -108,8 +108,3 @@ class Library:
 
     def __repr__(self):
         return f"<harray.Library {self._path!r}>"
-
-
-def library(path):
-    """library("./libsolver.so").relax(ctx, lanes, *arguments): a kernel that the library exports."""
-    return Library(path)

@@ -2,7 +2,6 @@
 import gc
 import signal
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -388,10 +387,8 @@ def test_ctrl_c_ends_a_wait_for_a_device(gpu):
         with ha.zeros(3, name="x").write(own):
             pass
         signal.setitimer(signal.ITIMER_REAL, 0.2)
-        start = time.monotonic()
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(KeyboardInterrupt): # nothing else ends it
             own.finish()
-        assert time.monotonic() - start < 5
     finally:
         signal.signal(signal.SIGALRM, before)
         cupy.go_on(own.stream)

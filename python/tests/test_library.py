@@ -43,7 +43,7 @@ def make_library(tmp_path_factory):
     source.write_text(SOURCE, encoding="utf-8")
     subprocess.run(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-fvisibility=hidden", "-I", ha.get_include(),
                     source, ha.get_library(), "-o", made], check=True)
-    return ha.library(made)
+    return ha.Library(made)
 
 
 @pytest.mark.parametrize("where", ["host", "sim:0", "opencl:0"])
@@ -88,4 +88,4 @@ def test_wrong_arguments(solver):
     with pytest.raises(TypeError, match="relax: lanes of 2 dimensions"):
         solver.relax("host", 3, 0.25, ha.zeros((3, 3), "f4"), ha.zeros((3, 3), "f4"))
     with pytest.raises(OSError):
-        ha.library("/nowhere/libnothing.so")
+        ha.Library("/nowhere/libnothing.so")

@@ -1,6 +1,6 @@
-/* The share of the work that a test does. Where the tests are built in several ways, one of them does all of it,
- * and HARRAY_TEST_STRIDE=n is set for the others: of all pairs of layouts and points of failure they try each
- * n-th, and of random operations the n-th part. With HARRAY_TEST_LONG all do all. */
+/* The share of the work that a test does. Where HARRAY_TEST_STRIDE=n is set, as for all but the programs that
+ * tools/test --ci optimises, of all pairs of layouts and points of failure each n-th is tried, and of random
+ * operations the n-th part. With HARRAY_TEST_LONG all do all. */
 #ifndef TESTS_SUPPORT_SHARE_H
 #define TESTS_SUPPORT_SHARE_H
 

@@ -165,7 +165,7 @@ HA_IN_ void ha_put_leaf_blobs(const ha_view_writer *w, const ha_device_field *f,
                               int64_t k) {
     const ha_mapping *m = w->variant->mapping[map];
     const ha_coding *c = ha_row_coding(m, &m->row[f->leaf + k]);
-    if (!ha_coding_is_scattered(m, c)) {
+    if (!ha_coding_is_scattered_(m, c)) {
         ha_print(w->to, "v.blob[ha_map%d_", map);
         ha_put_leaf_c_name(w->to, m->record, f, k);
         ha_print(w->to, "_blob], ");

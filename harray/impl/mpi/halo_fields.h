@@ -5,8 +5,8 @@
 #include "halo_boxes.h"
 
 typedef struct ha_mpi_field {
-    ha_mpi_part
-        part; /* a view with which the plan was made; or the records that are in its place now */
+    /* A view with which the plan was made; or the records that are in its place now. */
+    ha_mpi_part part;
     int64_t each;    /* bytes of a cell */
     uint64_t digest; /* of its type, or of all types of a record's fields */
 } ha_mpi_field;

@@ -16,8 +16,8 @@ typedef struct ha_mpi_ghosts {
     int peer, tag_out, tag_in;
     ha_mpi_offset offset;
     ha_mpi_segment *segment;
-    char *
-        joined; /* what is sent, and behind it what is received; NULL: MPI gets the buffers of the only segment */
+    /* What is sent, and behind it what is received; NULL: MPI gets the buffers of the only segment. */
+    char *joined;
     ha_mpi_count count;
     int64_t bytes;
     uint64_t moved; /* bytes between memories, so far */

@@ -12,16 +12,15 @@ typedef struct ha_mpi_message_ {
     uint64_t begun; /* when MPI got it; 0: nobody listens */
     MPI_Request request;
     ha_mpi_count count;
-    ha_array
-        *kept; /* of a view that is opened when it has arrived: the request is one more owner */
+    /* Of a view that is opened when it has arrived: the request is one more owner. */
+    ha_array *kept;
     /* with HARRAY_MPI_CHECK: */
     char *whole; /* signature and elements, as they are sent, or as they have arrived */
     size_t arrived;
     int trouble;                  /* MPI's code */
     struct ha_mpi_message_ *next; /* of those that are to be received, in order */
-    /* of a request: */
-    struct ha_mpi_meeting *
-        meeting; /* of a collective, and nothing else here but the call is used; NULL: it is none */
+    /* Of the request of a collective, and nothing else here but the call is used; NULL: it is none. */
+    struct ha_mpi_meeting *meeting;
 } ha_mpi_message;
 
 /* Whether it goes to or comes from nobody. */

@@ -54,6 +54,7 @@
 #include "kernels.h"
 #include "elementwise.h"
 #include "records_kernels.h"
+#include "records_loops.h" /* over records that are open, here or on a queue */
 #include "records_values.h"
 #include "records_apply.h"
 #include "records_pairs.h"

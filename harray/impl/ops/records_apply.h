@@ -4,6 +4,7 @@
 #define HARRAY_IMPL_OPS_RECORDS_APPLY_H
 
 #include "records_kernels.h"
+#include "records_loops.h"
 #include "records_values.h"
 
 static const char ha_apply_name[] = "ha_records_apply_number";
@@ -27,8 +28,8 @@ typedef struct ha_apply_call {
     ha_context *context;
     const char *site;
     const char *what; /* "write pos+mass" */
-    const char
-        *for_kernel; /* and as a kernel opens them, which gives each a value or is not run at all */
+    /* And as a kernel opens them, which gives each a value or is not run at all. */
+    const char *for_kernel;
     ha_access_spec *chosen; /* the fields; to be ended */
     int is_empty;           /* no record is inside of the box */
     ha_region box;
@@ -209,70 +210,50 @@ HA_IN_ ha_status ha_apply_launch(const ha_apply_call *c) {
 
 /* ---- by the mapping's own loops -------------------------------------------------------------------- */
 
-typedef struct ha_apply_work_here {
+typedef struct ha_apply_here_work {
+    ha_records_loop loop;
     const ha_apply_call *call;
-    ha_records_access *access;
-    void **blob; /* as pointers for a device's functions */
-    ha_status status;
-    ha_error error;
-} ha_apply_work_here;
+    ha_records_access access;
+} ha_apply_here_work;
 
-HA_IN_ void ha_apply_loops(ha_apply_work_here *w, void *const *blob) {
+HA_IN_ void ha_apply_loops(ha_apply_here_work *w, void *const *blob) {
     const ha_apply_call *c = w->call;
-    const ha_mapped mapped = {w->access->mapping, blob};
+    const ha_mapped mapped = {w->access.mapping, blob};
     int64_t first[HA_MAPPING_RANK], last[HA_MAPPING_RANK];
     ha_applying how = {.paths = c->how->paths, .threads = c->how->threads};
     for (int d = 0; d < HA_MAPPING_RANK; d++) {
-        first[d] = w->access->box.first[d];
-        last[d] = w->access->box.last[d];
+        first[d] = w->access.box.first[d];
+        last[d] = w->access.box.last[d];
     }
     how.first = first;
     how.last = last;
-    w->status = ha_mapped_apply_number(&mapped, c->operation, c->number, &how, &w->error);
+    w->loop.status = ha_mapped_apply_number(&mapped, c->operation, c->number, &how, &w->loop.error);
 }
 
 /* On a queue, while its caller waits. */
 static void ha_apply_queued(const ha_queue *queue, void *argument) {
-    ha_apply_work_here *w = *(ha_apply_work_here **)argument;
-    for (int32_t b = 0; b < w->access->mapping->blobs; b++)
-        w->blob[b] = ha_here_(queue, w->access->blob[b]);
-    ha_apply_loops(w, w->blob);
-}
-
-/* At a device whose functions the host can call. Both what it allocates and what it frees is the caller's thread's. */
-HA_IN_ ha_status ha_apply_at(ha_context *context, ha_apply_work_here *w, const char *site) {
-    const size_t bytes = (size_t)w->access->mapping->blobs * sizeof(void *);
-    w->blob = (void **)HARRAY_MALLOC(bytes ? bytes : 1);
-    if (!w->blob) {
-        w->status = HA_ERR_MEMORY;
-        (void)snprintf(w->error.text, sizeof w->error.text, "there is no memory");
-        return HA_OK;
-    }
-    w->status = HA_ERR_LOST;
-    ha_status s = ha_records_run_(ha_apply_queued, w->access, &w, sizeof w, ha_apply_name, site);
-    if (!s) ha_drain((ha_timepoint){context, ha_sequence_of(context)});
-    HARRAY_FREE(w->blob);
-    return s;
+    ha_apply_here_work *w = (ha_apply_here_work *)*(ha_records_loop **)argument;
+    (void)ha_blobs_on_queue(queue, &w->access, w->loop.blob);
+    ha_apply_loops(w, w->loop.blob);
 }
 
 /* Values that are to be replaced are kept until they are: so nothing is lost when there is no memory. */
 HA_IN_ ha_status ha_apply_here(const ha_apply_call *c, ha_context *context) {
-    ha_records_access x = {.records = NULL};
-    ha_apply_work_here w = {.call = c, .access = &x};
+    ha_apply_here_work w = {.call = c};
     const int all = !c->how->first && !c->how->last;
-    ha_status s = ha_records_open_(&x, c->records, context, c->what,
+    ha_status s = ha_records_open_(&w.access, c->records, context, c->what,
                                    all ? ha_records_rows_(0, HA_END) : c->box, c->site);
     if (s) return s;
     if (ha_is_host(context))
-        ha_apply_loops(&w, x.blob);
+        ha_apply_loops(&w, w.access.blob);
     else
-        s = ha_apply_at(context, &w, c->site);
-    const ha_status closed = ha_records_close_(&x);
+        s = ha_loop_on_queue(&w.loop, (size_t)w.access.mapping->blobs, ha_apply_queued, &w.access,
+                             context, ha_apply_name, c->site);
+    const ha_status closed = ha_records_close_(&w.access);
     if (s || closed) return s ? s : closed;
-    if (!w.status) return HA_OK;
-    return ha_fail(w.status, ha_apply_name, "%s: records %s at %s: %s", c->site,
-                   ha_records_label(c->records).text, context->name,
-                   w.status == HA_ERR_LOST ? "the device has failed" : w.error.text);
+    if (!w.loop.status) return HA_OK;
+    return ha_fail(w.loop.status, ha_apply_name, "%s: records %s at %s: %s", c->site,
+                   ha_records_label(c->records).text, context->name, w.loop.error.text);
 }
 
 /* ---- where ------------------------------------------------------------------------------------------ */

@@ -67,13 +67,12 @@ HA_IN_ ha_status ha_beside_launch(const ha_beside_call *c) {
 /* ---- by runs ------------------------------------------------------------------------------------- */
 
 typedef struct ha_beside_work {
+    ha_records_loop loop;
     const ha_beside_call *call;
     ha_records_access records;
     ha_access x;
-    char *data;  /* of x, at index 0, …; as pointers for a device's functions, */
-    void **blob; /* as the blobs are */
+    char *data; /* of x, at index 0, …; on a queue its address there */
     ha_operands operands;
-    ha_status status;
 } ha_beside_work;
 
 /* Values of one field at n records, from an index on, along the last dimension. */
@@ -118,27 +117,15 @@ HA_IN_ void ha_beside_loops(ha_beside_work *w, void *const *blob) {
                 ha_beside_run(w, &records, c->pairing.pair[k].to_number, index, n);
         }
     } while (ha_beside_next(box, rank, index));
-    w->status = HA_OK;
+    w->loop.status = HA_OK;
 }
 
 /* On a queue, while its caller waits. */
 static void ha_beside_queued(const ha_queue *queue, void *argument) {
-    ha_beside_work *w = *(ha_beside_work **)argument;
-    for (int32_t b = 0; b < w->records.mapping->blobs; b++)
-        w->blob[b] = ha_here_(queue, w->records.blob[b]);
+    ha_beside_work *w = (ha_beside_work *)*(ha_records_loop **)argument;
+    (void)ha_blobs_on_queue(queue, &w->records, w->loop.blob);
     w->data = (char *)ha_here_(queue, w->data);
-    ha_beside_loops(w, w->blob);
-}
-
-HA_IN_ ha_status ha_beside_at(ha_context *context, ha_beside_work *w, const char *site) {
-    w->blob = (void **)HARRAY_MALLOC(((size_t)w->records.mapping->blobs + 1) * sizeof(void *));
-    w->status = w->blob ? HA_ERR_LOST : HA_ERR_MEMORY;
-    if (!w->blob) return HA_OK;
-    ha_status s = ha_records_run_(ha_beside_queued, &w->records, &w, sizeof w, ha_beside_name,
-                                  site);
-    if (!s) ha_drain((ha_timepoint){context, ha_sequence_of(context)});
-    HARRAY_FREE(w->blob);
-    return s;
+    ha_beside_loops(w, w->loop.blob);
 }
 
 /* Values that are to be replaced are kept until they are: so nothing is lost when there is no memory. */
@@ -165,13 +152,13 @@ HA_IN_ ha_status ha_beside_here(const ha_beside_call *c, ha_context *context) {
     if (ha_is_host(context))
         ha_beside_loops(&w, w.records.blob);
     else
-        s = ha_beside_at(context, &w, a->site);
+        s = ha_loop_on_queue(&w.loop, (size_t)w.records.mapping->blobs, ha_beside_queued,
+                             &w.records, context, ha_beside_name, a->site);
     const ha_status closed = ha_close_many(both, 2);
     if (s || closed) return s ? s : closed;
-    if (!w.status) return HA_OK;
-    return ha_fail(w.status, ha_beside_name, "%s: records %s at %s: %s", a->site,
-                   ha_records_label(a->records).text, context->name,
-                   w.status == HA_ERR_LOST ? "the device has failed" : "there is no memory");
+    if (!w.loop.status) return HA_OK;
+    return ha_fail(w.loop.status, ha_beside_name, "%s: records %s at %s: %s", a->site,
+                   ha_records_label(a->records).text, context->name, w.loop.error.text);
 }
 
 /* ---- what is asked ------------------------------------------------------------------------------- */

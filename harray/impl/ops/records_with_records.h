@@ -70,11 +70,9 @@ HA_IN_ ha_status ha_join_launch(const ha_join_call *c) {
 /* ---- by the mappings' own loops ------------------------------------------------------------------ */
 
 typedef struct ha_join_work {
+    ha_records_loop loop; /* its blobs are those of both sides */
     const ha_join_call *call;
     ha_records_access left, right;
-    void **blob; /* of both, as pointers for a device's functions */
-    ha_status status;
-    ha_error error;
 } ha_join_work;
 
 HA_IN_ const ha_records_access *ha_join_right(const ha_join_work *w) {
@@ -93,34 +91,21 @@ HA_IN_ void ha_join_loops(ha_join_work *w, void *const *left_blob, void *const *
     }
     how.first = first;
     how.last = last;
-    w->status = ha_mapped_apply_view(&left, c->operation, &right, &how, &w->error);
+    w->loop.status = ha_mapped_apply_view(&left, c->operation, &right, &how, &w->loop.error);
 }
 
 /* On a queue, while its caller waits. */
 static void ha_join_queued(const ha_queue *queue, void *argument) {
-    ha_join_work *w = *(ha_join_work **)argument;
-    const ha_records_access *right = ha_join_right(w);
-    const int32_t lefts = w->left.mapping->blobs;
-    for (int32_t b = 0; b < lefts; b++) w->blob[b] = ha_here_(queue, w->left.blob[b]);
-    for (int32_t b = 0; b < right->mapping->blobs; b++)
-        w->blob[lefts + b] = ha_here_(queue, right->blob[b]);
-    ha_join_loops(w, w->blob, w->blob + lefts);
+    ha_join_work *w = (ha_join_work *)*(ha_records_loop **)argument;
+    void **right = ha_blobs_on_queue(queue, &w->left, w->loop.blob);
+    (void)ha_blobs_on_queue(queue, ha_join_right(w), right);
+    ha_join_loops(w, w->loop.blob, right);
 }
 
-/* At a device whose functions the host can call. Both what it allocates and what it frees is the caller's thread's. */
-HA_IN_ ha_status ha_join_at(ha_context *context, ha_join_work *w, const char *site) {
+HA_IN_ ha_status ha_join_on_queue(ha_join_work *w, ha_context *context) {
     const size_t blobs = (size_t)w->left.mapping->blobs + (size_t)ha_join_right(w)->mapping->blobs;
-    w->blob = (void **)HARRAY_MALLOC((blobs + 1) * sizeof(void *));
-    if (!w->blob) {
-        w->status = HA_ERR_MEMORY;
-        (void)snprintf(w->error.text, sizeof w->error.text, "there is no memory");
-        return HA_OK;
-    }
-    w->status = HA_ERR_LOST;
-    ha_status s = ha_records_run_(ha_join_queued, &w->left, &w, sizeof w, ha_join_name, site);
-    if (!s) ha_drain((ha_timepoint){context, ha_sequence_of(context)});
-    HARRAY_FREE(w->blob);
-    return s;
+    return ha_loop_on_queue(&w->loop, blobs, ha_join_queued, &w->left, context, ha_join_name,
+                            w->call->site);
 }
 
 /* Values that are to be replaced are kept until they are: so nothing is lost when there is no memory. */
@@ -142,13 +127,13 @@ HA_IN_ ha_status ha_join_here(const ha_join_call *c, ha_context *context) {
     if (ha_is_host(context))
         ha_join_loops(&w, w.left.blob, ha_join_right(&w)->blob);
     else
-        s = ha_join_at(context, &w, c->site);
+        s = ha_join_on_queue(&w, context);
     const ha_status closed = ha_close_many(both, opened);
     if (s || closed) return s ? s : closed;
-    if (!w.status) return HA_OK;
-    return ha_fail(w.status, ha_join_name, "%s: records %s and %s at %s: %s", c->site,
+    if (!w.loop.status) return HA_OK;
+    return ha_fail(w.loop.status, ha_join_name, "%s: records %s and %s at %s: %s", c->site,
                    ha_records_label(c->left).text, ha_records_label(c->right).text, context->name,
-                   w.status == HA_ERR_LOST ? "the device has failed" : w.error.text);
+                   w.loop.error.text);
 }
 
 /* ---- what is asked ------------------------------------------------------------------------------- */

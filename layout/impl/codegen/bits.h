@@ -20,7 +20,7 @@ HA_IN_ int ha_any_is_changed(const ha_mapping *m) {
 
 /* "const name_GLOBAL unsigned char *blob, ", or a pointer for each byte. */
 HA_IN_ void ha_put_blobs(ha_device_writer *w, const ha_coding *c, const char *qualifier) {
-    if (!ha_coding_is_scattered(w->mapping, c)) {
+    if (!ha_coding_is_scattered_(w->mapping, c)) {
         ha_put_code(w, "%s$_GLOBAL unsigned char *blob, ", qualifier);
         return;
     }
@@ -47,7 +47,7 @@ HA_IN_ void ha_put_bytes_loop(ha_device_writer *w, const ha_coding *c, ha_dtype 
 /* All bytes of what is stored, to `to`. */
 HA_IN_ void ha_put_fetch(ha_device_writer *w, const ha_coding *c, const char *leaf) {
     const ha_dtype stored = c ? c->stored : w->type;
-    const int scattered = ha_coding_is_scattered(w->mapping, c);
+    const int scattered = ha_coding_is_scattered_(w->mapping, c);
     if (c && c->bytes > 0) {
         for (int b = 0; b < (int)c->bytes; b++) {
             ha_put_code(w, scattered ? "    to[%d] = byte%d" : "    to[%d] = blob",
@@ -63,7 +63,7 @@ HA_IN_ void ha_put_fetch(ha_device_writer *w, const ha_coding *c, const char *le
 /* … and from `from`. */
 HA_IN_ void ha_put_keep(ha_device_writer *w, const ha_coding *c, const char *leaf) {
     const ha_dtype stored = c ? c->stored : w->type;
-    const int scattered = ha_coding_is_scattered(w->mapping, c);
+    const int scattered = ha_coding_is_scattered_(w->mapping, c);
     if (c && c->bytes > 0) {
         for (int b = 0; b < (int)c->bytes; b++) {
             ha_put_code(w, scattered ? "    byte%d[" : "    blob[", b);
