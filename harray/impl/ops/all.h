@@ -9,6 +9,7 @@
  *     kernels.h      an operation as a kernel, made when it is asked for
  *     elementwise.h  the calls whose result is an array
  *     records_kernels.h  kernels over records, made for fields and operations
+ *     records_loops.h    loops over records, here or on a queue
  *     records_values.h   operations with values of any two types as their text
  *     records_apply.h    fields of record arrays with a number
  *     records_pairs.h    fields of two records that meet, as the text of a kernel
@@ -54,7 +55,7 @@
 #include "kernels.h"
 #include "elementwise.h"
 #include "records_kernels.h"
-#include "records_loops.h" /* over records that are open, here or on a queue */
+#include "records_loops.h"
 #include "records_values.h"
 #include "records_apply.h"
 #include "records_pairs.h"
