@@ -48,7 +48,7 @@ HA_UNUSED static void know_operation(ha_dtype type, int place, int by_number) {
  * share of all is tried; the smallest one for OpenCL, which takes longest. */
 HA_UNUSED static int is_tried_here(int round, int type, int op) {
     const int opencl = !strcmp(ha_context_kind(C), "opencl"), compiles = opencl || is_fake(C);
-    const int each = test_stride() == 1 ? 8 : opencl && test_stride() >= 10 ? 56 : 24;
+    const int each = test_stride() == 1 ? 8 : opencl && test_stride() >= 3 ? 56 : 24;
     return !compiles || getenv("HARRAY_TEST_LONG") || (round == 0 && (op + 3 * type) % each == 0);
 }
 

@@ -52,6 +52,7 @@
 #include "disk_backend.h"
 #include "private_backend.h"
 #include "invariants.h"
+#include "share.h"
 
 /* Sizes that no memory has are asked for: these tools would end the program. */
 const char *__asan_default_options(void);
@@ -216,6 +217,12 @@ static inline int leave_row(void) {
 /* On every row. */
 #define RUN_ON_MATRIX(failed, tests)                                                               \
     for (size_t row_ = 0; row_ < MATRIX_ROWS; row_++) RUN_ON_ROW(failed, &matrix[row_], tests)
+
+/* Of texts that are alike but for a layout, is the i-th compiled for C? Where only a share of all is tried, OpenCL,
+ * which takes longest, has each third. */
+static inline int is_compiled_here(int i) {
+    return test_stride() < 3 || strcmp(ha_context_kind(C), "opencl") != 0 || i % 3 == 0;
+}
 
 /* ---- tests and their arrays ----------------------------------------------------------------- */
 
