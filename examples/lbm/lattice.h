@@ -35,49 +35,46 @@ HA_RECORD(site)
 HA_VIEW(lattice, site, 2, LAYOUTS)
 HA_RECORDS(sites, lattice);
 
-/* One of two opposite velocities, and the other one, after they met. sum and difference: what these two
- * would have in equilibrium. */
-HA_DEVICE_CODE(
-    collision, HA_FN float relaxed(float one, float other, float sum, float difference, float even,
-                                   float odd) {
-        return one - even * ((one + other) - sum) - odd * ((one - other) - difference);
-    });
-
-/* A step of all sites of a box, whose neighbours are all there. even and odd: half of the rates. */
+/* A step of all sites of a box, whose neighbours are all there. even and odd: half of the rates. What is `more` of the sum
+ * of two opposite velocities than there would be in equilibrium goes from both, and `apart` of their difference from the
+ * one to the other. */
 #define STEP(name, what, now, later)                                                               \
-    HA_KERNEL_EACH(                                                                                \
-        name, (sites, v, what), ((uses, collision), (value, float, even), (value, float, odd)),    \
-        at, {                                                                                      \
-            const ha_cursor north = ha_neighbour(at, 0, -1), south = ha_neighbour(at, 0, 1);       \
-            const float f0 = *lattice_##now(v, at, 0);                                             \
-            const float f1 = *lattice_##now(v, ha_neighbour(at, 1, -1), 1);                        \
-            const float f2 = *lattice_##now(v, ha_neighbour(at, 1, 1), 2);                         \
-            const float f3 = *lattice_##now(v, south, 3);                                          \
-            const float f4 = *lattice_##now(v, north, 4);                                          \
-            const float f5 = *lattice_##now(v, ha_neighbour(south, 1, -1), 5);                     \
-            const float f6 = *lattice_##now(v, ha_neighbour(north, 1, 1), 6);                      \
-            const float f7 = *lattice_##now(v, ha_neighbour(south, 1, 1), 7);                      \
-            const float f8 = *lattice_##now(v, ha_neighbour(north, 1, -1), 8);                     \
-            const float density = f0 + ((f1 + f2) + (f3 + f4)) + ((f5 + f6) + (f7 + f8));          \
-            const float x = ((f1 - f2) + (f5 - f6) + (f8 - f7)) / density;                         \
-            const float y = ((f3 - f4) + (f5 - f6) + (f7 - f8)) / density;                         \
-            const float still = 1 - 1.5f * (x * x + y * y);                                        \
-            const float along = density / 9, across = density / 36, p = x + y, q = y - x;          \
-            const float s1 = 2 * along * (still + 4.5f * (x * x)), d1 = 6 * along * x;             \
-            const float s3 = 2 * along * (still + 4.5f * (y * y)), d3 = 6 * along * y;             \
-            const float s5 = 2 * across * (still + 4.5f * (p * p)), d5 = 6 * across * p;           \
-            const float s7 = 2 * across * (still + 4.5f * (q * q)), d7 = 6 * across * q;           \
-            const bool solid = *lattice_solid(v, at) != 0;                                         \
-            *lattice_##later(v, at, 0) = solid ? f0 : f0 - 2 * even * (f0 - 4 * along * still);    \
-            *lattice_##later(v, at, 1) = solid ? f2 : relaxed(f1, f2, s1, d1, even, odd);          \
-            *lattice_##later(v, at, 2) = solid ? f1 : relaxed(f2, f1, s1, -d1, even, odd);         \
-            *lattice_##later(v, at, 3) = solid ? f4 : relaxed(f3, f4, s3, d3, even, odd);          \
-            *lattice_##later(v, at, 4) = solid ? f3 : relaxed(f4, f3, s3, -d3, even, odd);         \
-            *lattice_##later(v, at, 5) = solid ? f6 : relaxed(f5, f6, s5, d5, even, odd);          \
-            *lattice_##later(v, at, 6) = solid ? f5 : relaxed(f6, f5, s5, -d5, even, odd);         \
-            *lattice_##later(v, at, 7) = solid ? f8 : relaxed(f7, f8, s7, d7, even, odd);          \
-            *lattice_##later(v, at, 8) = solid ? f7 : relaxed(f8, f7, s7, -d7, even, odd);         \
-        })
+    HA_KERNEL_EACH(name, (sites, v, what), ((value, float, even), (value, float, odd)), at, {      \
+        const ha_cursor north = ha_neighbour(at, 0, -1), south = ha_neighbour(at, 0, 1);           \
+        const float f0 = *lattice_##now(v, at, 0);                                                 \
+        const float f1 = *lattice_##now(v, ha_neighbour(at, 1, -1), 1);                            \
+        const float f2 = *lattice_##now(v, ha_neighbour(at, 1, 1), 2);                             \
+        const float f3 = *lattice_##now(v, south, 3);                                              \
+        const float f4 = *lattice_##now(v, north, 4);                                              \
+        const float f5 = *lattice_##now(v, ha_neighbour(south, 1, -1), 5);                         \
+        const float f6 = *lattice_##now(v, ha_neighbour(north, 1, 1), 6);                          \
+        const float f7 = *lattice_##now(v, ha_neighbour(south, 1, 1), 7);                          \
+        const float f8 = *lattice_##now(v, ha_neighbour(north, 1, -1), 8);                         \
+        const float density = f0 + ((f1 + f2) + (f3 + f4)) + ((f5 + f6) + (f7 + f8));              \
+        const float inverse = 1 / density;                                                         \
+        const float x = ((f1 - f2) + (f5 - f6) + (f8 - f7)) * inverse;                             \
+        const float y = ((f3 - f4) + (f5 - f6) + (f7 - f8)) * inverse;                             \
+        const float still = 1 - 1.5f * (x * x + y * y), p = x + y, q = y - x;                      \
+        const float along = density * (2.f / 9), across = density * (2.f / 36);                    \
+        const float more1 = even * ((f1 + f2) - along * (still + 4.5f * (x * x)));                 \
+        const float more3 = even * ((f3 + f4) - along * (still + 4.5f * (y * y)));                 \
+        const float more5 = even * ((f5 + f6) - across * (still + 4.5f * (p * p)));                \
+        const float more7 = even * ((f7 + f8) - across * (still + 4.5f * (q * q)));                \
+        const float apart1 = odd * ((f1 - f2) - 3 * along * x);                                    \
+        const float apart3 = odd * ((f3 - f4) - 3 * along * y);                                    \
+        const float apart5 = odd * ((f5 - f6) - 3 * across * p);                                   \
+        const float apart7 = odd * ((f7 - f8) - 3 * across * q);                                   \
+        const bool solid = *lattice_solid(v, at) != 0;                                             \
+        *lattice_##later(v, at, 0) = solid ? f0 : f0 - 2 * even * (f0 - 2 * along * still);        \
+        *lattice_##later(v, at, 1) = solid ? f2 : f1 - more1 - apart1;                             \
+        *lattice_##later(v, at, 2) = solid ? f1 : f2 - more1 + apart1;                             \
+        *lattice_##later(v, at, 3) = solid ? f4 : f3 - more3 - apart3;                             \
+        *lattice_##later(v, at, 4) = solid ? f3 : f4 - more3 + apart3;                             \
+        *lattice_##later(v, at, 5) = solid ? f6 : f5 - more5 - apart5;                             \
+        *lattice_##later(v, at, 6) = solid ? f5 : f6 - more5 + apart5;                             \
+        *lattice_##later(v, at, 7) = solid ? f8 : f7 - more7 - apart7;                             \
+        *lattice_##later(v, at, 8) = solid ? f7 : f8 - more7 + apart7;                             \
+    })
 STEP(step_forth, "read f+solid, write g", f, g);
 STEP(step_back, "read g+solid, write f", g, f);
 
