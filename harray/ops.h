@@ -144,8 +144,9 @@ typedef enum ha_combine_operation {
     ha_records_apply_records_(records, op, other, how, context, HA_SITE)
 
 /* Of a record array and an array x with as many elements in each dimension: field = field op x, in each record with its
- * own element, where and in which fields `how` says, but for `shift`. Elements are of any type. It computes, and
- * refuses, what ha_mapped_apply_scalar does with each element; integers divided by 0 become 0. Where it runs is as above. */
+ * own element, where and in which fields `how` says, but for `shift`. Elements are of any type, and x may repeat them: of
+ * one value for all records it is darray_broadcast. It computes, and refuses, what ha_mapped_apply_scalar does with each
+ * element; integers divided by 0 become 0. Where it runs is as above. */
 #define ha_records_apply_array(records, op, x, how, context)                                       \
     ha_records_apply_array_(records, op, HA_DARRAY(x), how, context, HA_SITE)
 

@@ -390,6 +390,27 @@ TEST(computes_with_elements) {
             try_elements(k);
 }
 
+/* One value for all records: a view that repeats it. */
+TEST(computes_with_one_value) {
+    static const int64_t extent[] = {3, 70}, one[] = {1};
+    if (is_not_for_it()) skip();
+    make_side(&left, "a:f32 n:i16 u:u64 z:c64", 2, extent);
+    HA_CHECK(ha_records_layout(left.records, C, "soa"));
+    fill_side(&left);
+    const int64_t value = -3;
+    darray all = darray_filled(HA_DTYPE_int64_t, 1, one, HA_DVALUE(value), H);
+    const darray x = darray_broadcast(all, 2, extent);
+    for (int op = HA_ASSIGN; op <= HA_DIVIDE; op++) {
+        const ha_applying how = {.paths = op % 2 ? "a+u" : "n+a+z"};
+        const ha_mapped model = model_of(&left);
+        HA_CHECK(
+            ha_mapped_apply_scalar(&model, (ha_operator)op, HA_DTYPE_int64_t, &value, &how, NULL));
+        HA_CHECK(ha_records_apply_array(left.records, (ha_operator)op, x, &how, C));
+        is_expected_of(&left, "one value");
+    }
+    HA_CHECK(darray_free(&all));
+}
+
 /* ---- what moves ---------------------------------------------------------------------------------- */
 
 /* The values of a device stay there. */
@@ -699,6 +720,7 @@ int main(void) {
                                        RECORDS(computes_with_itself),
                                        RECORDS(rounds_long_integers_once),
                                        RECORDS(computes_with_elements),
+                                       RECORDS(computes_with_one_value),
                                        RECORDS(refuses_elements_and_changes_nothing),
                                        RECORDS(moves_nothing_that_is_there),
                                        RECORDS(moves_what_meets_only),
