@@ -204,6 +204,53 @@ TEST(waits_for_others) {
     drop_all_of_budget();
 }
 
+static void *make_one(void *made) {
+    *(harray_double *)made = harray_double_new_at(N, C);
+    return NULL;
+}
+
+static void *allocate_one(void *memory) {
+    *(void **)memory = ha_memory_allocate(C, BYTES);
+    return NULL;
+}
+
+/* So does who makes an array, or allocates. */
+static void wait_to_get(void *(*get)(void *), void *got) {
+    opener holds;
+    pthread_t thread;
+    harray_double x = filled_at(3, C), z = filled_at(5, H);
+    start_open(&holds, x.array, C, HA_READ, 0, HA_END);
+    assert_int_equal(wait_opened(&holds), HA_OK);
+    HA_READING(w, z, H) {
+        assert_null(harray_double_new_at(N, C).array);
+        assert_int_equal(ha_take_error().status, HA_ERR_MEMORY);
+        assert_null(ha_memory_allocate(C, BYTES));
+        assert_int_equal(ha_take_error().status, HA_ERR_MEMORY);
+    }
+    else fail();
+    assert_int_equal(waiting(), 0);
+    assert_int_equal(pthread_create(&thread, NULL, get, got), 0);
+    until_waiting(1);
+    finish(&holds);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(waiting(), 0);
+    assert_false(is_there(x));
+    drop(x), drop(z);
+}
+
+TEST(new_arrays_wait_for_others) {
+    harray_double made = {NULL};
+    void *memory = NULL;
+    budget_for(1);
+    wait_to_get(make_one, &made);
+    assert_non_null(made.array);
+    SUCCEEDS(harray_double_free(&made));
+    wait_to_get(allocate_one, &memory);
+    assert_non_null(memory);
+    SUCCEEDS(ha_memory_release(C, memory));
+    drop_all_of_budget();
+}
+
 /* Marks that are left when nobody waits any more end with the next opening. */
 TEST(marks_end) {
     harray_double x = filled_at(3, C);
@@ -422,6 +469,7 @@ int main(void) {
         FRESH(budget_of_the_host),
         FRESH(too_many_at_once),
         FRESH(waits_for_others),
+        FRESH(new_arrays_wait_for_others),
         FRESH(marks_end),
         FRESH(wakes_when_it_came_later),
         FRESH(oldest_first),

@@ -520,19 +520,10 @@ enum { MAKERS = 3, MADE = 60, LIVE = 6 };
 
 static atomic_int wrong;
 
-/* Making one does not wait for others that just use what is there, or make room, as opening does: so it is tried again. */
-static harray_double make_one(void) {
-    harray_double x = harray_double_new_at(N, C);
-    for (; !x.array; x = harray_double_new_at(N, C)) {
-        if (ha_take_error().status != HA_ERR_MEMORY) atomic_fetch_add(&wrong, 1);
-        sched_yield();
-    }
-    return x;
-}
-
 /* One more than the value that the host has written, at C. */
 static harray_double made_with(double value) {
-    harray_double x = make_one();
+    harray_double x = harray_double_new_at(N, C); /* waits in turn */
+    if (!x.array) atomic_fetch_add(&wrong, 1);
     HA_OVERWRITING(v, x, H, N) for (size_t k = 0; k < N; k++) v.data[k] = value;
     else atomic_fetch_add(&wrong, 1);
     HA_WRITING(v, x, C) {

@@ -239,4 +239,21 @@ HA_IN_ void ha_turn_end(ha_turn *t, ha_status s, const char *site) {
     t->memory = NULL;
 }
 
+/* A block for what is new, waiting in turn as an opening does. */
+HA_IN_ ha_status ha_block_get_in_turn(ha_memory *m, size_t bytes, ha_block **out,
+                                      const char *operation) {
+    HA_UNCANCELLED_;
+    ha_turn turn = {.memory = NULL};
+    ha_status s;
+    do {
+        ha_attempt attempt = {.site = operation, .may_wait = !ha_held()};
+        ha_memory *short_of = NULL;
+        s = ha_block_attempt(m, bytes, out, &attempt);
+        if (!s || !ha_attempt_awaits(&attempt, s, &short_of)) break;
+        s = ha_turn_decide(&turn, HA_RETRY_ROOM_, short_of, operation);
+    } while (!s);
+    ha_turn_end(&turn, s, operation);
+    return s;
+}
+
 #endif

@@ -145,7 +145,7 @@ HA_IN_ ha_status ha_array_first_block(ha_array *a, size_t n, int gives_way) {
     if (n && !ha_block_bytes(a, n, &bytes)) return HA_ERR_MEMORY;
     if (n && plain && ha_array_begin_cached(a, n, bytes, gives_way)) return HA_OK;
     if (n)
-        s = plain ? ha_block_get(m, bytes, &block)
+        s = plain ? ha_block_get_in_turn(m, bytes, &block, "ha_array_new")
                   : ha_shared_block_get(a->first_touch, bytes, &block);
     if (s) return s;
     ha_memory_begin(m, &a->alive);

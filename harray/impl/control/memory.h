@@ -2,7 +2,7 @@
 #ifndef HARRAY_IMPL_CONTROL_MEMORY_H
 #define HARRAY_IMPL_CONTROL_MEMORY_H
 
-#include "../transfer/all.h"
+#include "../access/all.h"
 
 /* ---- the account --------------------------------------------------------------------------- */
 
@@ -132,7 +132,7 @@ ha_status ha_memory_set_allocator(ha_context *c, const ha_allocator *allocator) 
 HA_IN_ ha_status ha_loose_get(ha_context *c, size_t bytes, ha_block **b) {
     if (bytes > PTRDIFF_MAX) return HA_ERR_MEMORY;
     if (c->ops && !c->memory->primary) return ha_shared_block_get(c, bytes, b);
-    return ha_block_get(c->memory, bytes, b);
+    return ha_block_get_in_turn(c->memory, bytes, b, "ha_memory_allocate");
 }
 
 /* Nothing is told. */
@@ -160,7 +160,8 @@ HA_IN_ ha_status ha_loose_get_kind(ha_context *c, size_t bytes, ha_memory_kind k
     if (kind == HA_MEMORY_DEVICE || ha_is_host(c)) return ha_loose_get(c, bytes, b);
     if (kind == HA_MEMORY_PINNED) m = c->home->pinned;
     if (kind == HA_MEMORY_MANAGED) m = c->home->managed;
-    if (m && bytes <= PTRDIFF_MAX) return ha_block_get(m, bytes, b);
+    if (m && bytes <= PTRDIFF_MAX)
+        return ha_block_get_in_turn(m, bytes, b, "ha_memory_allocate_kind");
     if (m) return HA_ERR_MEMORY;
     if (kind == HA_MEMORY_MANAGED && ha_context_is_zero_copy(c)) return ha_loose_get(c, bytes, b);
     return HA_ERR_UNSUPPORTED;

@@ -126,13 +126,17 @@ HA_IN_ ha_status ha_block_take(ha_purpose use, ha_memory *m, size_t bytes, ha_bl
     }
 }
 
-/* The same, waiting for retired blocks if need be. */
+/* The same, waiting for retired blocks if need be, and for what makes room. */
+HA_IN_ ha_status ha_block_attempt(ha_memory *m, size_t bytes, ha_block **out, ha_attempt *attempt) {
+    ha_status s;
+    while ((s = ha_block_take(HA_LIVE, m, bytes, out, attempt)) == HA_RETRY_)
+        if ((s = ha_attempt_pass(attempt))) return s;
+    return s;
+}
+
 HA_IN_ ha_status ha_block_get(ha_memory *m, size_t bytes, ha_block **out) {
     ha_attempt attempt = {0};
-    ha_status s;
-    while ((s = ha_block_take(HA_LIVE, m, bytes, out, &attempt)) == HA_RETRY_)
-        if ((s = ha_attempt_pass(&attempt))) return s;
-    return s;
+    return ha_block_attempt(m, bytes, out, &attempt);
 }
 
 #endif
