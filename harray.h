@@ -81,6 +81,7 @@
 #include "harray/cuda.h"
 #include "harray/opencl.h"
 #include "harray/file.h"
+#include "harray/store.h"
 #endif
 
 #if defined HARRAY_IMPLEMENTATION && !defined HARRAY_IMPLEMENTED

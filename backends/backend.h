@@ -164,8 +164,9 @@ typedef struct ha_queue_ops {
     /* The queue is drained and will not be used again. */
     void (*destroy)(void *queue);
 
-    /* Enqueues a copy of `bytes` (> 0) bytes; returns without waiting for it. Host memory may be
-     * pageable; it stays as it is until the copy has happened. */
+    /* Enqueues a copy of `bytes` (> 0) bytes; returns without waiting for it, unless that is the only way to
+     * tell that this copy alone has failed. Host memory may be pageable; it stays as it is until the copy has
+     * happened. */
     ha_status (*copy)(void *queue, void *to, const void *from, size_t bytes);
 
     /* Enqueues f(here, argument), `bytes` bytes of argument copied now; with 0 bytes f gets

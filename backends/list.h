@@ -5,6 +5,7 @@
 #include "host/host.h"
 #include "sim/sim.h"
 #include "file/file.h"
+#include "store/store.h"
 #ifdef HARRAY_NO_CUDA
 #define HA_BACKENDS_CUDA(X)
 #else
@@ -31,6 +32,7 @@
     HA_BACKENDS_CUDA(X)                                                                            \
     HA_BACKENDS_OPENCL(X)                                                                          \
     HA_BACKENDS_SYCL(X)                                                                            \
-    X(ha_backend_file)
+    X(ha_backend_file)                                                                             \
+    X(ha_backend_store)
 
 #endif

@@ -87,7 +87,7 @@ HA_API HA_MUST_CHECK ha_status ha_memory_set_budget(ha_context *context, uint64_
 HA_API uint64_t ha_memory_budget(const ha_context *context);
 
 /* Where values of a context's memory go that has no room for them and that are nowhere else, its next tier: another
- * device, the host, or a file (file.h). NULL: as at first, the host, and for the host nothing, unless HARRAY_MEMORY
+ * device, the host, a file (file.h), or a store of the program's (store.h). NULL: as at first, the host, and for the host nothing, unless HARRAY_MEMORY
  * says where a file may be, and how large:
  *
  *     HARRAY_MEMORY="cuda:0=10G, host=48G, file=/scratch/me:500G"

@@ -342,6 +342,7 @@
 #define ha_span_of_ HA_RENAME_(ha_span_of_)
 #define ha_sparse_combine_ HA_RENAME_(ha_sparse_combine_)
 #define ha_status_name HA_RENAME_(ha_status_name)
+#define ha_store_open HA_RENAME_(ha_store_open)
 #define ha_sync_ HA_RENAME_(ha_sync_)
 #define ha_take_error HA_RENAME_(ha_take_error)
 #define ha_token_close_scope_ HA_RENAME_(ha_token_close_scope_)

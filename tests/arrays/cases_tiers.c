@@ -38,6 +38,7 @@ static int disturbed_fallocate(int file, int mode, off_t first, off_t bytes) {
 #undef pwrite
 #undef fallocate
 
+#include "../support/heap_store.h"
 #include "../support/least_blocks.h"
 #include "../support/temporary_directory.h"
 #include "../support/threads.h"
@@ -780,6 +781,65 @@ TEST(at_random_ahead_and_controlled) {
     assert_true(number > 0);
 }
 
+/* ---- a store of the program's --------------------------------------------------------------------------- */
+
+static heap_store heap;
+
+/* The host's next tier, in pieces that are not as large as an array. */
+static ha_context *use_store(void) {
+    const ha_store is = heap_store_of(&heap, 64 * BYTES, BYTES / 3);
+    memset(&heap, 0, sizeof heap);
+    ha_context *store = ha_store_open(&is);
+    assert_non_null(store);
+    SUCCEEDS(ha_memory_set_tier(H, store));
+    return store;
+}
+
+static void leave_store(void) {
+    drop_arrays();
+    SUCCEEDS(ha_shutdown());
+    assert_true(heap_store_is_clean(&heap));
+}
+
+/* Whoever needs the values is told, wherever that is, and others are not touched. */
+TEST(a_store_gives_too_little) {
+    const ha_context *store = use_store();
+    ha_read_double v;
+    budget_for(H, 2);
+    harray_double x[4];
+    for (int i = 0; i < 4; i++) x[i] = filled_at(i, H);
+    assert_true(VALID(x[0], store) && VALID(x[1], store) && !is_at(x[0], H));
+    for (int i = 0; i < 3; i++) {
+        atomic_store(i ? &heap.gets_fail : &heap.gets_short, 1);
+        REFUSED(HA_ERR_BACKEND, ha_open(&v, x[0].array, i == 1 ? H : C, HA_READ, 0, HA_END));
+        assert_true(sum_at(x[1], H) == 1. * N && VALID(x[0], store));
+    }
+    assert_true(sum_at(x[0], C) == 0 && sum_at(x[2], C) == 2. * N && sum_at(x[3], C) == 3. * N);
+    leave_store();
+}
+
+TEST(puts_of_a_store_fail) {
+    (void)use_store();
+    budget_for(H, 2);
+    for (int i = 0; i < 5; i++) (void)filled_at(i, H);
+    for (int i = 0; i < 3; i++) {
+        atomic_store(&heap.puts_fail, 1 + i);
+        (void)filled_at(5 + i, H);
+        assert_int_equal(atomic_load(&heap.puts_fail), 0);
+    }
+    for (int i = 0; i < 8; i++)
+        assert_true(sum_at(harray_double_from(arrays[i]), H) == (double)i * N);
+    leave_store();
+}
+
+TEST(at_random_to_a_store) {
+    (void)use_store();
+    atomic_store(&heap.puts_fail, 2);
+    work_at_random(THREADS);
+    assert_true(atomic_load(&heap.gets) > 0 && !atomic_load(&heap.puts_fail));
+    leave_store();
+}
+
 int main(void) {
     cmocka_set_test_filter(getenv("ONLY"));
     const struct CMUnitTest tests[] = {
@@ -811,6 +871,9 @@ int main(void) {
         TIERS(at_random),
         TIERS(at_random_by_threads),
         TIERS(at_random_ahead_and_controlled),
+        TIERS(a_store_gives_too_little),
+        TIERS(puts_of_a_store_fail),
+        TIERS(at_random_to_a_store),
     };
     int failed_tests = 0;
     for (size_t i = 0; i < MATRIX_ROWS; i++) {

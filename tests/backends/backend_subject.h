@@ -10,6 +10,7 @@
 #include "../../backends/list.h"
 #include "../support/backend_alone.h"
 #include "../support/pitched.h"
+#include "../support/heap_store.h"
 #include "../support/private_backend.h"
 #include "fake_cuda_find.h"
 
@@ -117,7 +118,17 @@ static void close_device(void *opened) {
     if (backend->close != NULL) backend->close(opened);
 }
 
+/* The only store, whose pieces fit nothing. */
+static heap_store heap;
+static int add_store(size_t capacity) {
+    const ha_store is = heap_store_of(&heap, capacity, 5000);
+    int number = 0;
+    memset(&heap, 0, sizeof heap);
+    return ha_store_add(&is, &number) == HA_OK && number == 0;
+}
+
 static int open_with(subject *s, size_t capacity) {
+    if (s->backend == &ha_backend_store && !add_store(capacity)) return 1;
     if (s->fake != NULL && !set_cuda(s, capacity)) return 1;
     s->options.capacity = capacity;
     private_capacity = capacity;
@@ -165,6 +176,7 @@ static int close_subject(const subject *s) {
         close_device(device);
     }
     if (s->fake != NULL && !is_fake_empty()) return 1;
+    if (s->backend == &ha_backend_store && !heap_store_is_clean(&heap)) return 1;
     if (faulty_records() != 0 && (ops == NULL || backend->close != NULL)) {
         print_error("%ld blocks of HARRAY_MALLOC are left\n", faulty_records());
         return 1;

@@ -1,6 +1,6 @@
 /* What every backend must do, by the manual in backends/backend.h. Each test is run over the host (its
  * memory), the simulated device, fast and slow, the private backend, both behind the fault injection
- * with nothing armed, a file, and the CUDA backend where the fake driver is.
+ * with nothing armed, a file, a store, and the CUDA backend where the fake driver is.
  *
  * Of one kind alone with HARRAY_TEST_KIND=KIND. That may be any kind of backends/list.h, or the one
  * whose header the program is compiled with (see test_kind.h): then the tests of what is optional
@@ -20,6 +20,7 @@ static subject subjects[] = {
      .options = {.latency_ns = 100, .delay_ns = 2000, .bandwidth = (uint64_t)8 << 30, .seed = 7}},
     {"private", &private_backend, .has = DEVICE | FUNCTIONS},
     {"file", &ha_backend_file, .has = QUEUES | LIMITS | FILLS | ANY_FILLS | PIECES},
+    {"store", &ha_backend_store, .has = QUEUES | LIMITS | PIECES},
     {"faulty sim", &faulty_sim, .has = SIM | FAULTS | SIM_LEDGER},
     {"faulty private", &faulty_private, .has = DEVICE | FUNCTIONS | FAULTS | NO_PIECES},
 #ifndef HARRAY_NO_CUDA

@@ -9,6 +9,7 @@
 #include "report.h"
 #include "shutdown.h"
 #include "sim.h"
+#include "store.h"
 #include "zero_copy.h"
 
 #endif
