@@ -2,7 +2,7 @@
 import os as _os
 
 from . import _harray
-from ._harray import (KEEP, Access, Array, Context, DeviceError, Memory, __version__, adopt, array, best, by_id,
+from ._harray import (KEEP, Access, Array, Context, DeviceError, Memory, Tier, __version__, adopt, array, best, by_id,
                       configure_file, context, empty, enqueue, equal, exports, from_dlpack, full, host, load, make_room,
                       pointer_kind, save, set_budget, set_tier, set_watermark, trim, wrap, zeros)
 from ._controller import ArrayInfo, Candidate, Controller, set_controller
@@ -24,7 +24,7 @@ def get_library():
 
 
 __all__ = ["KEEP", "Access", "Array", "ArrayInfo", "Candidate", "Context", "Controller", "DeviceError", "Kernel",
-           "Library", "Memory", "adopt", "array", "best", "by_id", "configure_file", "context", "devices", "empty",
+           "Library", "Memory", "Tier", "adopt", "array", "best", "by_id", "configure_file", "context", "devices", "empty",
            "enqueue", "equal", "exports", "from_dlpack", "full", "get_include", "get_library", "host", "kernel",
            "load", "make_room", "no_transfers", "on", "open_all", "ops", "pointer_kind", "report", "save",
            "set_budget", "set_controller", "set_tier", "set_watermark", "stream", "trace", "trim", "wrap", "zeros"]

@@ -323,7 +323,10 @@ static void dealloc(PyObject *self) {
     if (((array_object *)self)->weak) PyObject_ClearWeakRefs(self);
     PyErr_Fetch(&error, &value, &trace);
     ha_status status = HA_OK;
-    if (x.array && !is_forked) UNLOCKED(status = darray_free(&x));
+    if (x.array && !is_forked && is_on_queue)
+        end_later(NULL, x);
+    else if (x.array && !is_forked)
+        UNLOCKED(status = darray_free(&x));
     if (status) {
         raise_status(status);
         PyErr_WriteUnraisable(NULL);

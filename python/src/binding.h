@@ -42,17 +42,28 @@ static inline PyObject *text_from(const char *text) {
 typedef struct {
     PyGILState_STATE state;
     PyObject *type, *value, *trace;
+    int was_on_queue;
 } callback;
 
+extern _Thread_local int is_on_queue; /* later.c: the thread runs a function of a queue */
+
 static inline callback callback_begin(void) {
-    callback c = {.state = PyGILState_Ensure()};
+    callback c = {.state = PyGILState_Ensure(), .was_on_queue = is_on_queue};
     PyErr_Fetch(&c.type, &c.value, &c.trace);
+    return c;
+}
+
+/* Of a function that runs on a queue: calls of harray are refused there. */
+static inline callback callback_begin_on_queue(void) {
+    const callback c = callback_begin();
+    is_on_queue = 1;
     return c;
 }
 
 static inline void callback_end(callback c) {
     if (PyErr_Occurred()) PyErr_WriteUnraisable(NULL);
     PyErr_Restore(c.type, c.value, c.trace);
+    is_on_queue = c.was_on_queue;
     PyGILState_Release(c.state);
 }
 
@@ -151,6 +162,7 @@ held *held_open(darray x, ha_context *context, unsigned how, int waits);
 void held_drop(held *h);
 void held_drop_unlocked(held *h);
 int held_is_exported(const held *h);
+void held_end(held *h); /* of which there is no owner any more; without the GIL */
 
 /* Makes an export, one more owner of the access; ends it, with the GIL, and without. */
 void export_begin(export *e, held *of, const char *kind, const char *site);
@@ -161,6 +173,12 @@ void exports_of(const held *h, char *text, size_t bytes);
 PyObject *list_exports(PyObject *module, PyObject *unused);
 const char *how_name(unsigned how);
 int how_from(PyObject *object, unsigned *how);
+
+/* ---- later.c ---------------------------------------------------------------------------------- */
+
+/* An access without an owner, or with NULL an array, is ended by the main thread. Needs no GIL. */
+void end_later(held *h, darray x);
+void end_what_is_late(void);
 
 /* ---- patience.c ------------------------------------------------------------------------------ */
 
@@ -281,6 +299,14 @@ PyObject *trim_memory(PyObject *module, PyObject *args);
 PyObject *context_memory(PyObject *self, void *unused);
 PyObject *context_pressure(PyObject *self, void *unused);
 PyObject *configure_file(PyObject *module, PyObject *args, PyObject *keywords);
+
+int bytes_from(PyObject *object, uint64_t *bytes); /* "10GiB", or a number. 0, or -1 */
+
+/* ---- tier.c ---------------------------------------------------------------------------------- */
+
+PyObject *make_tier(PyObject *module, PyObject *args, PyObject *keywords);
+PyObject *set_patience(PyObject *module, PyObject *seconds);
+int tiers_end(void); /* their functions are called no more: 0. -1: one has not returned */
 
 /* ---- raw.c ----------------------------------------------------------------------------------- */
 

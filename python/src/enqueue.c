@@ -22,7 +22,7 @@ static void forget(call *own) {
 static void run(const ha_queue *queue, void *argument) {
     (void)queue;
     call *own = *(call **)argument;
-    const callback c = callback_begin();
+    const callback c = callback_begin_on_queue();
     PyObject *result = PyObject_CallNoArgs(own->function);
     if (!result) PyErr_WriteUnraisable(own->function);
     Py_XDECREF(result);

@@ -81,21 +81,25 @@ held *held_open(darray x, ha_context *context, unsigned how, int waits) {
 /* Was it the last owner, who has to end the access? In the child of a fork nothing is ended. */
 static int is_last(held *h) { return atomic_fetch_sub(&h->owners, 1) == 1 && !is_forked; }
 
-static void end(held *h) {
+void held_end(held *h) {
+    if (is_on_queue) {
+        end_later(h, h->x);
+        return;
+    }
     const ha_status finished = ha_token_finish(&h->token), freed = darray_free(&h->x);
     if (finished || freed) (void)ha_take_error();
     free(h);
 }
 
 void held_drop_unlocked(held *h) {
-    if (is_last(h)) end(h);
+    if (is_last(h)) held_end(h);
 }
 
 void held_drop(held *h) {
     PyObject *type, *value, *trace;
     if (!is_last(h)) return;
     PyErr_Fetch(&type, &value, &trace);
-    UNLOCKED(end(h));
+    UNLOCKED(held_end(h));
     PyErr_Restore(type, value, trace);
 }
 

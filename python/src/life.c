@@ -36,8 +36,10 @@ PyObject *life_end(PyObject *module, PyObject *unused) {
     if (!is_forked) {
         enqueue_end();
         controller_end();
+        const int hangs = tiers_end();
+        end_what_is_late();
         ha_status status = HA_ERR_STATE;
-        if (!is_waited_for()) UNLOCKED(status = ha_shutdown());
+        if (!hangs && !is_waited_for()) UNLOCKED(status = ha_shutdown());
         is_shut_down = status == HA_OK;
         (void)ha_take_error(); // refused while arrays live, which the process's end takes along
     }

@@ -107,7 +107,7 @@ static int bytes_of_number(PyObject *object, uint64_t *bytes) {
     return -1;
 }
 
-static int bytes_from(PyObject *object, uint64_t *bytes) {
+int bytes_from(PyObject *object, uint64_t *bytes) {
     if (!PyUnicode_Check(object)) return bytes_of_number(object, bytes);
     const char *text = PyUnicode_AsUTF8AndSize(object, NULL);
     if (text && !bytes_of_text(text, bytes)) return 0;

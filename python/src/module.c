@@ -101,6 +101,11 @@ static PyMethodDef functions[] = {
      "enqueue(ctx, f): f() on the context's queue, behind what was enqueued there before."},
     {"configure_file", METHOD(configure_file), METH_VARARGS | METH_KEYWORDS,
      "configure_file(directory, capacity=None): file:0, in that directory."},
+    {"Tier", METHOD(make_tier), METH_VARARGS | METH_KEYWORDS,
+     "Tier(put, get, delete, *, capacity=None, piece=None): the context of a store of the "
+     "program's: "
+     "put(key, memoryview), get(key, memoryview), delete(key)."},
+    {"_set_patience", set_patience, METH_O, NULL},
     {"_kernel", make_kernel, METH_VARARGS, NULL},
     {"_exported", exported_kernel, METH_VARARGS, NULL},
     {"_launch", launch_kernel, METH_VARARGS, NULL},
