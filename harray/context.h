@@ -84,6 +84,10 @@ HA_API void *ha_context_stream(const ha_context *context);
  * has run there, its error, once: the text says where the function was enqueued. */
 HA_API HA_MUST_CHECK ha_status ha_context_finish(ha_context *context);
 
+/* The same, but HA_ERR_BUSY when it has not happened after so many seconds (0: now), which is no error. Looks again and
+ * again all the time, without sleeping: for what is expected soon. */
+HA_API HA_MUST_CHECK ha_status ha_context_finish_within(ha_context *context, double seconds);
+
 /* Gives back every device, queue and cached block: for leak checkers, and before dlclose. Refused
  * (HA_ERR_STATE, nothing done) while any array or block of ha_memory_allocate lives. All contexts
  * but the host are dangling afterwards; a new look-up opens afresh. No other call may run at the

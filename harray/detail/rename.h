@@ -145,6 +145,7 @@
 #define ha_context_dl_device HA_RENAME_(ha_context_dl_device)
 #define ha_context_find HA_RENAME_(ha_context_find)
 #define ha_context_finish HA_RENAME_(ha_context_finish)
+#define ha_context_finish_within HA_RENAME_(ha_context_finish_within)
 #define ha_context_fork HA_RENAME_(ha_context_fork)
 #define ha_context_get HA_RENAME_(ha_context_get)
 #define ha_context_is_exact HA_RENAME_(ha_context_is_exact)

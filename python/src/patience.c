@@ -181,9 +181,14 @@ int wait_at_home(darray x, unsigned how) {
 
 /* ---- a device --------------------------------------------------------------------------------- */
 
+/* What happens sooner than another thread begins to wait for it needs none. */
+static const double soon = 50e-6;
+
 int finish_patiently(ha_context *context) {
     ha_status status = HA_OK;
-    wait *w = context != ha_host() && is_main_thread() ? new_wait(context) : NULL;
+    UNLOCKED(status = ha_context_finish_within(context, soon));
+    if (status != HA_ERR_BUSY) return status ? (raise_status(status), -1) : 0;
+    wait *w = is_main_thread() ? new_wait(context) : NULL;
     if (w) w = begin_wait(w);
     if (!w) { // nobody could interrupt it
         UNLOCKED(status = ha_context_finish(context));

@@ -427,8 +427,31 @@ TEST(close_never_blocks) {
     drop(x);
 }
 
+/* Waits no longer than it is told to. */
+TEST(finishing_within_a_time) {
+    double sum = 0;
+    harray_double x = everywhere();
+    hold(C);
+    HA_READING(v, x, C) {
+        const sum_of s = {v.data, v.size, &sum};
+        SUCCEEDS(ha_enqueue(C, sum_job, &s, sizeof s));
+    }
+    else fail();
+    REFUSED(HA_ERR_BUSY, ha_context_finish_within(C, 0));
+    REFUSED(HA_ERR_BUSY, ha_context_finish_within(C, -1));
+    REFUSED(HA_ERR_BUSY, ha_context_finish_within(C, 1e-4));
+    assert_true(sum == 0);
+    let_go(C);
+    SUCCEEDS(ha_context_finish_within(C, 1e300));
+    assert_true(sum == RAMP_SUM);
+    SUCCEEDS(ha_context_finish_within(C, 0)); /* nothing is left to be waited for */
+    SUCCEEDS(ha_context_finish_within(H, 0));
+    drop(x);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        ORDER(finishing_within_a_time),
         ORDER(stepping),
         ORDER(forks_have_queues),
         ORDER(writers_on_two_queues),

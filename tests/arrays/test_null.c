@@ -323,6 +323,7 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(context_number, 0, ha_context_number(NO))                                                    \
     S(stream, 1, ha_context_stream(NO) == NULL)                                                    \
     S(finish_host, 0, ha_context_finish(NO))                                                       \
+    S(finish_within, 0, ha_context_finish_within(NO, 0))                                           \
     S(fork, 1, ha_context_fork(NO) == ha_host())                                                   \
     S(zero_copy, 0, ha_context_is_zero_copy(NO))                                                   \
     S(link_cost, 0, ha_link_cost(NO, NO))                                                          \

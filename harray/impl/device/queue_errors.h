@@ -80,19 +80,52 @@ HA_IN_ ha_status ha_queue_errors_tell(ha_context *c, const char *operation) {
                    ha_queue_error_label_of(&first, c->name).text, n > 1 ? "; and in others" : "");
 }
 
+HA_IN_ ha_status ha_finish_at(ha_timepoint p, const char *operation) {
+    const ha_status s = ha_wait_at(p, ha_from(operation));
+    if (s == HA_ERR_LOST)
+        return ha_fail(s, operation,
+                       "%s has failed, and what it was to do is lost; ha_shutdown ends that",
+                       p.queue->name);
+    if (s) return ha_fail(s, operation, "%s: waiting for its work failed", p.queue->name);
+    return ha_queue_errors_tell(p.queue, operation);
+}
+
 ha_status ha_context_finish(ha_context *c) {
     HA_TELLS_EVENTS_;
     ha_status s = ha_enter("ha_context_finish");
     if (s) return s;
     c = ha_resolve(c);
+    return ha_is_host(c) ? HA_OK
+                         : ha_finish_at((ha_timepoint){c, ha_sequence_of(c)}, "ha_context_finish");
+}
+
+/* Looks again and again. 0: it has not happened so far, and nothing speaks against it. */
+HA_IN_ int ha_happens_until(ha_timepoint p, uint64_t end) {
+    ha_context *c = p.queue;
+    ha_fence *fence;
+    int done = 1;
+    if (ha_passed(c, p.seq) || !ha_context_pin(c)) return done;
+    if (!ha_cover(c, p.seq, &fence)) {
+        while (!(done = c->ops->done(&fence->event)) && ha_now() < end) sched_yield();
+        if (done > 0) ha_fence_done(c, fence->covers);
+        ha_fence_release(c, fence);
+    } /* else whoever waits finds out why */
+    ha_forget_note();
+    ha_context_unpin(c);
+    return done;
+}
+
+ha_status ha_context_finish_within(ha_context *c, double seconds) {
+    static const char operation[] = "ha_context_finish_within";
+    HA_TELLS_EVENTS_;
+    ha_status s = ha_enter(operation);
+    if (s) return s;
+    c = ha_resolve(c);
     if (ha_is_host(c)) return HA_OK;
-    s = ha_wait_at((ha_timepoint){c, ha_sequence_of(c)}, ha_from("ha_context_finish"));
-    if (s == HA_ERR_LOST)
-        return ha_fail(s, "ha_context_finish",
-                       "%s has failed, and what it was to do is lost; ha_shutdown ends that",
-                       c->name);
-    if (s) return ha_fail(s, "ha_context_finish", "%s: waiting for its work failed", c->name);
-    return ha_queue_errors_tell(c, "ha_context_finish");
+    const double most = 1e9, within = seconds > 0 ? (seconds < most ? seconds : most) : 0;
+    const ha_timepoint p = {c, ha_sequence_of(c)};
+    if (!ha_happens_until(p, ha_now() + (uint64_t)(within * 1e9))) return HA_ERR_BUSY;
+    return ha_finish_at(p, operation);
 }
 
 #endif
