@@ -19,9 +19,19 @@ static double patience = 60; /* seconds, at the end of the interpreter */
 /* At the end nothing is called any more. Who calls is counted first, and looks then. */
 static atomic_int is_ended, calls;
 
+/* What Python knows of the thread stays with it: making that for each call takes longer, and may not fail. */
+static void be_known(void) {
+    static _Thread_local int is_known;
+    if (is_known) return;
+    (void)PyGILState_Ensure();
+    (void)PyEval_SaveThread();
+    is_known = 1;
+}
+
 static int call_begin(callback *c) {
     atomic_fetch_add(&calls, 1);
     if (!atomic_load(&is_ended)) {
+        be_known();
         *c = callback_begin_on_queue();
         return 1;
     }
