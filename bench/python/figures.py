@@ -2,7 +2,7 @@
 """Figures of the Python package: each against what one would use instead, in turns in one process. One JSON line a figure,
 with the keys of bench/README.md.
 
-usage: figures.py [--pairs N] [--only TEXT] [--smoke] [--mib N] [--directory DIR] [--wheel FILE]
+usage: figures.py [--pairs N] [--only TEXT] [--smoke] [--mib N] [--buffered] [--directory DIR] [--wheel FILE]
 
 Of an installed package that was optimised. NumPy is needed; a C compiler for the figure against C, and distributed for that of
 its own spilling, are taken where there are some.
@@ -12,6 +12,7 @@ import array
 import ctypes
 import gc
 import json
+import mmap
 import os
 import pathlib
 import resource
@@ -163,7 +164,8 @@ def spilling(figures, directory):
     mib = 16 if figures.options.smoke else figures.options.mib
     chunks, size = max(4, mib // 8), 8 << 20
     values = np.arange(size // 8, dtype="f8")
-    ha.configure_file(directory, 4 * chunks * size)
+    cached = figures.options.buffered
+    ha.configure_file(directory, 4 * chunks * size, buffered=cached)
     ha.set_tier("host", "file:0")
 
     def ours(_):
@@ -182,8 +184,10 @@ def spilling(figures, directory):
         return ns
 
     def raw(_):
-        """As much as does not fit, to a file and back."""
-        data, file = bytearray(values.tobytes()), os.open(directory, os.O_RDWR | os.O_TMPFILE)
+        """As much as does not fit, to a file and back, in the same way."""
+        file = os.open(directory, os.O_RDWR | os.O_TMPFILE | (0 if cached else os.O_DIRECT))
+        os.posix_fallocate(file, 0, chunks * size)
+        data = mmap.mmap(-1, size) # is aligned
         start = time.perf_counter_ns()
         for i in range(chunks * 3 // 4):
             np.copyto(np.frombuffer(data), values)
@@ -196,7 +200,8 @@ def spilling(figures, directory):
 
     pairs = min(5, figures.options.pairs)
     moved = 2 * (chunks * 3 // 4) * size
-    figures.run(f"{chunks * 8} MiB of chunks through {chunks * 2} MiB", ours, "pwrite + pread", raw, bound=1.11, least_ns=0, bytes_=moved, pairs=pairs)
+    way = "through the system's cache" if cached else "past the system's cache"
+    figures.run(f"{chunks * 8} MiB of chunks through {chunks * 2} MiB, {way}", ours, "pwrite + pread, too", raw, bound=1.11, least_ns=0, bytes_=moved, pairs=pairs)
     try:
         from distributed.spill import SpillBuffer # pylint: disable=import-outside-toplevel
     except ImportError:
@@ -248,6 +253,7 @@ def main():
     parser.add_argument("--pairs", type=int, default=15)
     parser.add_argument("--only", default="", help="figures whose name contains this")
     parser.add_argument("--smoke", action="store_true", help="shows that all of it runs")
+    parser.add_argument("--buffered", action="store_true", help="what is spilled goes through the system's cache")
     parser.add_argument("--mib", type=int, default=1024, help="of chunks that are spilled; a quarter has room")
     parser.add_argument("--directory", help="where files are; default: a temporary one")
     parser.add_argument("--wheel", help="whose size is told")

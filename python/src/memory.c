@@ -182,12 +182,12 @@ PyObject *set_tier(PyObject *module, PyObject *args) {
 
 PyObject *configure_file(PyObject *module, PyObject *args, PyObject *keywords) {
     (void)module;
-    static char *names[] = {"directory", "capacity", NULL};
+    static char *names[] = {"directory", "capacity", "buffered", NULL};
     PyObject *path = NULL, *capacity = NULL;
     ha_file_options options = {0};
     ha_status status = HA_OK;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|O", names, PyUnicode_FSConverter, &path,
-                                     &capacity))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|O$p", names, PyUnicode_FSConverter, &path,
+                                     &capacity, &options.buffered))
         return NULL;
     options.directory = PyBytes_AsString(path);
     if (capacity && capacity != Py_None && bytes_from(capacity, &options.capacity))

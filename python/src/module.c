@@ -100,7 +100,7 @@ static PyMethodDef functions[] = {
     {"enqueue", enqueue, METH_VARARGS,
      "enqueue(ctx, f): f() on the context's queue, behind what was enqueued there before."},
     {"configure_file", METHOD(configure_file), METH_VARARGS | METH_KEYWORDS,
-     "configure_file(directory, capacity=None): file:0, in that directory."},
+     "configure_file(directory, capacity=None, *, buffered=False): file:0, in that directory."},
     {"Tier", METHOD(make_tier), METH_VARARGS | METH_KEYWORDS,
      "Tier(put, get, delete, *, capacity=None, piece=None): the context of a store of the "
      "program's: "
