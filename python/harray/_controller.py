@@ -38,12 +38,24 @@ class Controller:
         """An array gets back what had given way."""
 
 
+def _teller(tell):
+    """What the extension calls for a method that gets an array and nothing else. An ArrayInfo is made the quick way: it is for
+    each array that is made or freed."""
+    def told(number, name, nbytes, _, new=tuple.__new__, kind=ArrayInfo):
+        tell(new(kind, (number, name, nbytes)))
+    return told
+
+
 class _Adapter:
     """What the extension calls, with numbers; makes of them what a Controller gets."""
 
     def __init__(self, controller):
         self.controller = controller
-        self.restored = {}
+        self.chooses = self.is_own("choose")
+        self.restored = {} # for who chooses
+
+    def is_own(self, name):
+        return getattr(getattr(self.controller, name), "__func__", None) is not getattr(Controller, name)
 
     def pressure(self, where, need, attempt):
         return bool(self.controller.pressure(where, need, attempt))
@@ -54,28 +66,24 @@ class _Adapter:
         chosen = self.controller.choose(where, named, need)
         return -1 if chosen is None else named.index(chosen)
 
-    def new(self, number, name, nbytes, _):
-        self.controller.allocated(ArrayInfo(number, name, nbytes))
-
     def gone(self, number, name, nbytes, _):
-        if self.restored:
-            self.restored.pop(number, None)
+        self.restored.pop(number, None)
         self.controller.freed(ArrayInfo(number, name, nbytes))
 
     def evict(self, number, name, nbytes, where):
         self.controller.deferred(ArrayInfo(number, name, nbytes), where, _harray.context(where).pressure["tier"])
 
     def restore(self, number, name, nbytes, where):
-        self.restored[number] = time.monotonic()
+        if self.chooses:
+            self.restored[number] = time.monotonic()
         self.controller.retrieved(ArrayInfo(number, name, nbytes), where)
 
     def heard(self):
         """What is called of new, gone, evict, and restore: nothing for what the controller leaves as it is. Who chooses is
         told when arrays came back."""
-        def is_own(name):
-            return getattr(getattr(self.controller, name), "__func__", None) is not getattr(Controller, name)
-        chooses = is_own("choose")
-        return (self.new if is_own("allocated") else None, self.gone if is_own("freed") or chooses else None,
+        is_own, chooses = self.is_own, self.chooses
+        freed = _teller(self.controller.freed) if is_own("freed") else None
+        return (_teller(self.controller.allocated) if is_own("allocated") else None, self.gone if chooses else freed,
                 self.evict if is_own("deferred") else None, self.restore if is_own("retrieved") or chooses else None)
 
 
