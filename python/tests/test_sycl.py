@@ -1,5 +1,6 @@
 """SYCL devices, over a library that has dpctl's functions and the host's memory; over dpctl's own where that is installed
 and finds a device with memory of its own."""
+import os
 import pathlib
 import shutil
 import subprocess
@@ -114,8 +115,27 @@ def test_without_the_library():
     """, "/nowhere.so") == "passed\n"
 
 
-def test_over_dpctl():
-    dpctl = pytest.importorskip("dpctl")
-    if not any(device.has_aspect_usm_device_allocations for device in dpctl.get_devices()):
+@pytest.fixture
+def dpctl():
+    package = pytest.importorskip("dpctl")
+    if not any(device.has_aspect_usm_device_allocations for device in package.get_devices()):
         pytest.skip("no device of dpctl's has memory of its own")
+    return package
+
+
+def test_over_dpctl(dpctl):
     assert run(ARRAYS, None) == "passed\n"
+
+
+def test_backend_over_dpctl(dpctl, tmp_path):
+    """What every backend must do, in C."""
+    program, package = tmp_path / "test_backend", pathlib.Path(dpctl.__file__).parent
+    compiled = subprocess.run(["cc", "-std=gnu11", "-O0", "-DHARRAY_NO_SIMD", "-DHARRAY_WITH_SYCL", "-o", program,
+                               FAKE.parent / "test_backend.c", "-lcmocka", "-lm", "-ldl", "-pthread"], capture_output=True, text=True, check=False)
+    if compiled.returncode and "cmocka" in compiled.stderr:
+        pytest.skip("there is no cmocka")
+    assert compiled.returncode == 0, compiled.stderr
+    lib = pathlib.Path(sys.prefix) / "lib"
+    done = subprocess.run([program], capture_output=True, text=True, timeout=100, check=False, env=os.environ | {
+        "HARRAY_TEST_KIND": "sycl", "HARRAY_SYCL": f"library={package / 'libDPCTLSyclInterface.so'}", "LD_LIBRARY_PATH": str(lib)})
+    assert done.returncode == 0 and "copies_inside_the_device" in done.stdout + done.stderr, done.stdout + done.stderr
