@@ -89,7 +89,7 @@ HA_IN_ void ha_store_finished(ha_store_device *device, ha_store_command *command
     if (error && command->is_waited_for) {
         command->error = error;
         memcpy(command->why, device->why, sizeof command->why);
-    } else if (error && queue->limit == UINT64_MAX) {
+    } else if (error) {
         queue->error = error;
         memcpy(queue->why, device->why, sizeof queue->why);
         queue->limit = device->finished;

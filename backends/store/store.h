@@ -59,27 +59,15 @@ HA_IN_ ha_status ha_store_device_fill(ha_store_device *device) {
     return error ? ha_store_failed(error, "a store's thread cannot be started") : HA_OK;
 }
 
-/* What there is of a store, copied. */
-HA_IN_ int ha_store_look(int number, ha_store *store) {
-    pthread_mutex_lock(&ha_store_shared.lock);
-    const ha_store *there = ha_store_shared.store[number];
-    if (there != NULL) *store = *there;
-    pthread_mutex_unlock(&ha_store_shared.lock);
-    return there != NULL;
-}
-
+/* Stores have the numbers from 0 on: all are closed at once. */
 HA_IN_ ha_status ha_store_open_device(int number, void **opened, void **memory) {
-    ha_store_device *device;
-    ha_store store;
-    if (!ha_store_look(number, &store)) {
-        ha_backend_report(0, "it has been closed");
-        return HA_ERR_BACKEND;
-    }
-    device = (ha_store_device *)HARRAY_MALLOC(sizeof *device);
+    ha_store_device *device = (ha_store_device *)HARRAY_MALLOC(sizeof *device);
     if (device == NULL) return HA_ERR_MEMORY;
     memset(device, 0, sizeof *device);
     device->number = number;
-    device->store = store;
+    pthread_mutex_lock(&ha_store_shared.lock);
+    device->store = *ha_store_shared.store[number];
+    pthread_mutex_unlock(&ha_store_shared.lock);
     const ha_status status = ha_store_device_fill(device);
     if (status == HA_OK)
         *opened = *memory = device;

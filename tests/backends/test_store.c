@@ -312,6 +312,8 @@ static void use_an_array(void) {
     ha_read_double v;
     const ha_status s = ha_open(&v, victim.array, ha_host(), HA_READ, 0, HA_END);
     atomic_fetch_add(&refused, s == HA_ERR_STATE);
+    atomic_fetch_add(&refused,
+                     ha_store_open(NULL) != NULL || ha_take_error().status != HA_ERR_STATE);
     (void)ha_take_error();
 }
 
@@ -332,7 +334,8 @@ TEST(each_allocation_that_fails_leaves_the_values) {
         arm(point);
         ha_context *found = open_store(&heap);
         if (found != NULL) {
-            HA_IGNORE(ha_array_prefetch(x.array, found, 0, HA_END));
+            HA_IGNORE(ha_array_prefetch(x.array, found, 0, 10));
+            HA_IGNORE(ha_array_prefetch(x.array, ha_context_fork(found), 0, HA_END));
             HA_IGNORE(ha_context_finish(found));
             HA_IGNORE(ha_array_evict(x.array, ha_host()));
             HA_READING_RANGE(v, x, ha_host(), 10, 20) {}
@@ -347,6 +350,126 @@ TEST(each_allocation_that_fails_leaves_the_values) {
         assert_true(heap_store_is_clean(&heap));
         heap.highest = 0; /* of the next store */
     }
+}
+
+/* ---- as the engine calls it ------------------------------------------------------------------------------- */
+
+static char host[PIECE];
+
+static void *store_block(void) {
+    void *block = ha_memory_allocate(store, PIECE);
+    assert_non_null(block);
+    return block;
+}
+
+TEST(parts_fail) {
+    char *a = store_block(), *b = store_block();
+    const ha_strided_copy apart = {.to = host,
+                                   .from = a,
+                                   .bytes = 8,
+                                   .levels = 1,
+                                   .count = {2},
+                                   .to_step = {8},
+                                   .from_step = {16}};
+    SUCCEEDS(store->ops->copy(store->queue, a, host, PIECE));
+    SUCCEEDS(store->ops->copy_strided(store->queue, &apart, 1));
+    assert_int_equal(store->ops->copy_strided(store->queue, NULL, 0), HA_ERR_UNSUPPORTED);
+    SUCCEEDS(store->ops->copy(store->queue, a, host, PIECE)); /* another key */
+    atomic_store(&heap.gets_fail, 4);
+    assert_int_equal(store->ops->copy_strided(store->queue, &apart, 1), HA_ERR_BACKEND);
+    assert_int_equal(store->ops->copy(store->queue, host, a, 8), HA_ERR_BACKEND);
+    assert_int_equal(store->ops->copy(store->queue, b, a, 8), HA_ERR_BACKEND);
+    assert_int_equal(store->ops->copy(store->queue, a, host, 8), HA_ERR_BACKEND);
+    atomic_store(&heap.puts_fail, 1);
+    assert_int_equal(store->ops->copy(store->queue, a + 8, host, 8), HA_ERR_BACKEND);
+    SUCCEEDS(store->ops->copy(store->queue, host, a, PIECE));
+    SUCCEEDS(ha_memory_release(store, a));
+    SUCCEEDS(ha_memory_release(store, b));
+}
+
+/* Of the pieces that a copy changes in part, one after the other, the first cannot be put. */
+TEST(a_piece_fails_before_the_next) {
+    char *a = ha_memory_allocate(store, 2 * PIECE);
+    const ha_strided_copy apart = {.to = a + 8,
+                                   .from = host,
+                                   .bytes = 8,
+                                   .levels = 1,
+                                   .count = {2},
+                                   .to_step = {PIECE},
+                                   .from_step = {8}};
+    atomic_store(&heap.puts_fail, 1);
+    assert_int_equal(store->ops->copy_strided(store->queue, &apart, 1), HA_ERR_BACKEND);
+    assert_int_equal(atomic_load(&heap.bytes), 0);
+    SUCCEEDS(store->ops->copy_strided(store->queue, &apart, 1));
+    assert_int_equal(atomic_load(&heap.bytes), 2 * 16);
+    SUCCEEDS(ha_memory_release(store, a));
+}
+
+static void *let_go_soon(void *unused) {
+    while (!atomic_load(&heap.calls)) sched_yield();
+    sched_yield();
+    atomic_store(&heap.is_held, 0);
+    return unused;
+}
+
+/* Behind a put that fails nothing of its queue happens, whoever waits for it, nor what another queue waits for it with. */
+TEST(behind_a_failure) {
+    char *a = store_block();
+    ha_context *fork = ha_context_fork(store), *behind = ha_context_fork(store),
+               *other = ha_context_fork(store);
+    pthread_t thread;
+    ha_event event, early;
+    SUCCEEDS(store->ops->record(fork->queue, &early));
+    SUCCEEDS(store->ops->await(other->queue, &early));
+    atomic_store(&heap.is_held, 1);
+    atomic_store(&heap.puts_fail, 1);
+    assert_int_equal(pthread_create(&thread, NULL, let_go_soon, NULL), 0);
+    SUCCEEDS(store->ops->copy(fork->queue, a, host, PIECE));
+    SUCCEEDS(store->ops->record(fork->queue, &event));
+    SUCCEEDS(store->ops->await(behind->queue, &event));
+    assert_int_equal(store->ops->copy(fork->queue, host, a, PIECE), HA_ERR_LOST);
+    pthread_join(thread, NULL);
+    store->ops->drain(behind->queue);
+    assert_true(store->ops->done(&event) < 0);
+    assert_int_equal(store->ops->copy(fork->queue, a, host, PIECE), HA_ERR_LOST);
+    assert_int_equal(store->ops->copy(fork->queue, host, a, PIECE), HA_ERR_LOST);
+    assert_int_equal(store->ops->copy(behind->queue, a, host, PIECE), HA_ERR_LOST);
+    assert_int_equal(store->ops->record(behind->queue, &event), HA_ERR_LOST);
+    assert_string_equal(ha_backend_note.text,
+                        "store:0: what the queue has waited for never happens");
+    SUCCEEDS(store->ops->copy(other->queue, a, host, PIECE));
+    store->ops->drain(other->queue);
+    assert_int_equal(atomic_load(&heap.bytes), PIECE);
+    ha_forget_note();
+    SUCCEEDS(ha_memory_release(store, a));
+}
+
+TEST(what_it_says_of_itself) {
+    char text[100];
+    uint64_t total, unused;
+    double seconds;
+    void *a = store_block();
+    ha_context *owner;
+    assert_int_equal(ha_pointer_kind(a, &owner), HA_MEMORY_DEVICE);
+    assert_ptr_equal(owner, store);
+    assert_int_equal(ha_pointer_kind(host, &owner), HA_MEMORY_HOST);
+    SUCCEEDS(ha_backend_store.memory->capacity(store->memory->handle, &total, &unused));
+    assert_true(total == 1 << 20 && unused == total - PIECE);
+    ha_backend_store.describe(store->device, text, sizeof text);
+    assert_string_equal(text, "a store of the program's, in pieces of 4096 bytes");
+    const ha_moment first = ha_mark(store), last = ha_mark(store);
+    SUCCEEDS(ha_elapsed(first, last, &seconds));
+    assert_true(seconds >= 0);
+    SUCCEEDS(ha_memory_release(store, a));
+}
+
+/* Of the largest ones processes do not have room for sixteen. */
+TEST(no_addresses_are_left) {
+    const ha_store is = heap_store_of(&heap, (uint64_t)16 << 40, 0);
+    int stores = 1;
+    while (stores < HA_STORES && ha_store_open(&is)) stores++;
+    assert_true(stores < HA_STORES);
+    expect_error(HA_ERR_MEMORY, ENOMEM, "a store needs address space: Cannot allocate memory");
 }
 
 /* ---- several ------------------------------------------------------------------------------------------- */
@@ -405,6 +528,11 @@ int main(void) {
         CASE(a_get_fails_for_a_put),
         CASE(arrays_are_refused_in_its_functions),
         CASE(each_allocation_that_fails_leaves_the_values),
+        CASE(parts_fail),
+        CASE(a_piece_fails_before_the_next),
+        CASE(behind_a_failure),
+        CASE(what_it_says_of_itself),
+        CASE(no_addresses_are_left),
         CASE(from_store_to_store),
         CASE(one_store_waits_for_another),
     };
