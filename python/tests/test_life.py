@@ -215,11 +215,13 @@ def test_nothing_is_left(name):
     live = ha.host.memory["live"], len(ha.exports()), ha.context("sim:0").memory["live"]
     tracemalloc.start()
     attempts(function, 100)
-    first = tracemalloc.get_traced_memory()[0]
-    attempts(function, 1000)
-    grown = tracemalloc.get_traced_memory()[0] - first
+    traced = [tracemalloc.get_traced_memory()[0]]
+    for _ in range(3):
+        attempts(function, 1000)
+        traced.append(tracemalloc.get_traced_memory()[0])
     tracemalloc.stop()
-    assert grown < 8000, grown # 8 bytes each
+    grown = [after - before for before, after in zip(traced, traced[1:])]
+    assert min(grown) < 8000, grown # 8 bytes each; what Python itself keeps for later does not grow each time
     assert live == (ha.host.memory["live"], len(ha.exports()), ha.context("sim:0").memory["live"])
 
 
