@@ -228,6 +228,35 @@ HA_API HA_MUST_CHECK ha_status ha_mpi_halo_rebind_(ha_mpi_halo *halo, const void
 /* Collective, unless MPI_Finalize was called before. One that was started is finished first. NULL: nothing. */
 HA_API void ha_mpi_halo_free(ha_mpi_halo *halo);
 
+/* ---- files ---------------------------------------------------------------------------------- */
+
+/* One .npy file of the blocks of all ranks: as of one array that has them all, for NumPy and darray_load_npy. Collective,
+ * each rank with the same path and its own block, which is a view; one that has none gives a view without elements. Ghost
+ * cells are elements as all others: their interior is another view (array_T_D_interior).
+ *
+ * `offset`: where the block begins in the whole, an index for each dimension, as of darray_write_hdf5; origins do not
+ * matter. NULL, of a communicator of MPI_Cart_create: blocks lie as the ranks do, dimension d of the views along
+ * dimension d of the communicator.
+ *
+ * save: each element of the whole, which ends where the last block does, is in one of the blocks. The file is in the order
+ * in which rank 0 has its elements, as darray_save_npy says, and is there when it is complete. load: the block is
+ * any part of the file, and others may have the same elements; with NULL they are all of it together. Types
+ * are the same in the file and in memory.
+ *
+ * What fails on one rank has changed nothing on any, neither the views nor an older file: there the error is that of
+ * darray_save_npy, of darray_load_npy or ha_open, HA_ERR_ARGUMENT for blocks that do not fit together or with the
+ * file, or HA_ERR_UNSUPPORTED for fields of records and extents beyond 2^31 - 1; others get that, too, or HA_ERR_LOST,
+ * which names the rank. Only MPI_COMM_NULL and MPI that may not be called are refused at once. Elements are transferred
+ * from and to the host's memory. */
+#define ha_mpi_save(x, path, offset, comm)                                                         \
+    ha_mpi_save_(HA_MPI_PART_(x), path, offset, comm, HA_SITE)
+#define ha_mpi_load(x, path, offset, comm)                                                         \
+    ha_mpi_load_(HA_MPI_TARGET_(x), path, offset, comm, HA_SITE)
+HA_API HA_MUST_CHECK ha_status ha_mpi_save_(ha_mpi_part x, const char *path, const int64_t *offset,
+                                            MPI_Comm comm, const char *site);
+HA_API HA_MUST_CHECK ha_status ha_mpi_load_(ha_mpi_part x, const char *path, const int64_t *offset,
+                                            MPI_Comm comm, const char *site);
+
 /* ---- what was moved ------------------------------------------------------------------------- */
 
 /* All of this process so far; `packed` counts what went through a buffer in either direction, `staged` what had to

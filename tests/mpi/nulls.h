@@ -27,6 +27,8 @@ static void nothing_at_all(void) {
           ha_mpi_scatter_(NULL, 1, none, none, NULL, 0, WORLD, HA_SITE));
     FAILS(HA_ERR_ARGUMENT, "no array", ha_mpi_alltoall_(NULL, 1, none, none, WORLD, HA_SITE));
     FAILS(HA_ERR_ARGUMENT, "no request", ha_mpi_bcast_(NULL, 0, none, 0, WORLD, HA_SITE));
+    FAILS(HA_ERR_ARGUMENT, "path is NULL", ha_mpi_save_(none, NULL, NULL, WORLD, HA_SITE));
+    FAILS(HA_ERR_ARGUMENT, "path is NULL", ha_mpi_load_(none, NULL, NULL, WORLD, HA_SITE));
     MPI_Cart_create(WORLD, 1, ring_size, ring_period, 0, &ring);
     IS_TRUE(!ha_mpi_halo_new_(ring, NULL, 1, NULL, sizeof none, 1, HA_MPI_FACES, HA_SITE));
     FAILS(HA_ERR_ARGUMENT, "no fields", HA_ERR_ARGUMENT);

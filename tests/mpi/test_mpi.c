@@ -16,6 +16,7 @@ static void *sparing_realloc(void *memory, size_t bytes);
 
 #include "some_messages.h"
 
+#include "files.h"
 #include "nulls.h"
 #include "pending.h"
 #include "record_halos.h"
@@ -68,6 +69,7 @@ static void all_cases(int rounds) {
         halos_without_memory(places[1], kind);
     }
     for (int p = 0; p < 2; p++) record_halos_with_failures(places[p]);
+    all_files(rounds);
     if (is_checked) types_that_differ();
     if (is_checked) fields_that_differ();
     if (is_checked) collectives_that_differ();

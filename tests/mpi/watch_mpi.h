@@ -107,6 +107,32 @@ WATCHED(Ialltoall,
         (const void *x, int n, MPI_Datatype t, void *y, int k, MPI_Datatype u, MPI_Comm comm,
          MPI_Request *r),
         (reached(x), n, t, reached(y), k, u, comm, r))
+/* All ranks have come to a transfer: it is made, and then fails, or has moved nothing. */
+static int mpi_transfer_fails, mpi_transfers_less;
+static int transferred(int code, MPI_Status *status) {
+    if (mpi_transfers_less) MPI_Status_set_elements(status, MPI_BYTE, 0);
+    return mpi_transfer_fails || mpi_fails_now() ? MPI_ERR_OTHER : code;
+}
+int MPI_File_write_all(MPI_File file, const void *x, int n, MPI_Datatype t, MPI_Status *status) {
+    return transferred(PMPI_File_write_all(file, x, n, t, status), status);
+}
+int MPI_File_read_all(MPI_File file, void *x, int n, MPI_Datatype t, MPI_Status *status) {
+    return transferred(PMPI_File_read_all(file, x, n, t, status), status);
+}
+WATCHED(File_open, (MPI_Comm comm, const char *path, int mode, MPI_Info info, MPI_File *file),
+        (comm, path, mode, info, file))
+WATCHED(File_set_view,
+        (MPI_File file, MPI_Offset at, MPI_Datatype t, MPI_Datatype u, const char *how,
+         MPI_Info info),
+        (file, at, t, u, how, info))
+WATCHED_END(File_close, (MPI_File * file), (file))
+WATCHED(Allgather,
+        (const void *x, int n, MPI_Datatype t, void *y, int k, MPI_Datatype u, MPI_Comm comm),
+        (x, n, t, y, k, u, comm))
+WATCHED(Type_create_subarray,
+        (int n, const int *all, const int *part, const int *at, int order, MPI_Datatype t,
+         MPI_Datatype *made),
+        (n, all, part, at, order, t, made))
 WATCHED(Comm_dup, (MPI_Comm comm, MPI_Comm *made), (comm, made))
 WATCHED(Cart_get, (MPI_Comm comm, int n, int *size, int *is_periodic, int *at),
         (comm, n, size, is_periodic, at))

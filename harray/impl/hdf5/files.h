@@ -75,14 +75,15 @@ HA_IN_ ha_status ha_hdf5_create_as(ha_hdf5_move *m, hid_t type) {
 HA_IN_ ha_status ha_hdf5_create(ha_hdf5_move *m) {
     hsize_t extent[HA_MOST_RANK] = {0};
     ha_hdf5_block *b = &m->block;
-    for (int d = 0; d < m->view.rank; d++) extent[d] = (hsize_t)m->view.extent[d];
-    b->space = m->view.rank ? H5Screate_simple(m->view.rank, extent, NULL) : H5Screate(H5S_SCALAR);
+    for (int d = 0; d < m->values.view.rank; d++) extent[d] = (hsize_t)m->values.view.extent[d];
+    b->space = m->values.view.rank ? H5Screate_simple(m->values.view.rank, extent, NULL)
+                                   : H5Screate(H5S_SCALAR);
     if (b->space < 0) return ha_hdf5_failed(&m->call, "describing its extents");
-    const hid_t type = ha_hdf5_make_type(m->view.type);
+    const hid_t type = ha_hdf5_make_type(m->values.view.type);
     if (type < 0) return ha_hdf5_failed(&m->call, "making its type");
     ha_status s = ha_hdf5_create_as(m, type);
     (void)H5Tclose(type);
-    return s ? s : ha_hdf5_block_ready(b, &m->view, NULL, &m->ranks, &m->call);
+    return s ? s : ha_hdf5_block_ready(b, &m->values.view, NULL, &m->ranks, &m->call);
 }
 
 /* In the open file. What fails leaves neither the dataset nor its groups. */
@@ -102,7 +103,7 @@ HA_IN_ ha_status ha_hdf5_save_new(ha_hdf5_move *m) {
     return s;
 }
 
-/* The values are at m->data. A file that was made for them goes when that has come to nothing. */
+/* The values are at m->values.data. A file that was made for them goes when that has come to nothing. */
 HA_IN_ ha_status ha_hdf5_save(ha_hdf5_move *m) {
     int is_new = 0;
     ha_hdf5_enter(&m->call);
@@ -123,19 +124,18 @@ HA_IN_ ha_status ha_hdf5_check_saved(const darray *x, const char *operation) {
 ha_status darray_save_hdf5(darray x, const char *path, const char *dataset) {
     HA_TELLS_EVENTS_;
     ha_hdf5_move m = {.call = {.operation = "darray_save_hdf5", .path = path, .name = dataset},
-                      .view = x};
+                      .values = {.operation = "darray_save_hdf5", .view = x}};
     ha_status s = ha_hdf5_check_names(path, dataset, m.call.operation);
     if (!s) s = ha_hdf5_check_saved(&x, m.call.operation);
     if (s) return s;
-    m.call.view = &m.view;
+    m.call.view = &m.values.view;
     m.ranks = ha_hdf5_no_ranks();
     m.block = ha_hdf5_no_block();
     m.call.where = H5I_INVALID_HID;
-    m.in_place = darray_is_contiguous(x, HA_ROW_MAJOR);
-    s = ha_hdf5_take_values(&m);
+    m.values.in_place = darray_is_contiguous(x, HA_ROW_MAJOR);
+    s = ha_dense_take(&m.values);
     if (!s) s = ha_hdf5_save(&m);
-    if (m.access.array) HA_IGNORE_(ha_close_(&m.access));
-    HARRAY_FREE(m.buffer);
+    ha_dense_end(&m.values);
     return s;
 }
 
@@ -176,11 +176,11 @@ HA_IN_ ha_status ha_hdf5_load_end(ha_hdf5_move *m, ha_status s) {
 /* What is wrong with making it is told of the dataset. */
 HA_IN_ ha_status ha_hdf5_new_array(ha_hdf5_move *m, const int64_t *extent, ha_context *context) {
     ha_tell_later();
-    m->view = darray_new_in(HA_ROW_MAJOR, m->block.type, m->block.rank, extent, context);
+    m->values.view = darray_new_in(HA_ROW_MAJOR, m->block.type, m->block.rank, extent, context);
     const ha_error e = ha_later_error.error;
     ha_later_error.error.status = HA_OK;
     ha_tell_now();
-    if (m->view.array) return HA_OK;
+    if (m->values.view.array) return HA_OK;
     ha_hdf5_enter(&m->call);
     ha_backend_report(e.code, NULL);
     ha_hdf5_fail(e.status, &m->call, "%.190s", e.text);
@@ -190,9 +190,9 @@ HA_IN_ ha_status ha_hdf5_new_array(ha_hdf5_move *m, const int64_t *extent, ha_co
 
 /* The new array gets its values. */
 HA_IN_ ha_status ha_hdf5_load_values(ha_hdf5_move *m) {
-    m->in_place = 1;
+    m->values.in_place = 1;
     ha_hdf5_enter(&m->call);
-    ha_status s = ha_hdf5_block_ready(&m->block, &m->view, NULL, &m->ranks, &m->call);
+    ha_status s = ha_hdf5_block_ready(&m->block, &m->values.view, NULL, &m->ranks, &m->call);
     ha_hdf5_leave(&m->call);
     return ha_hdf5_carry_out(m, s, 0);
 }
@@ -201,7 +201,8 @@ darray darray_load_hdf5(const char *path, const char *dataset, ha_context *conte
     HA_TELLS_EVENTS_;
     const darray none = {.rank = 0};
     int64_t extent[HA_MOST_RANK] = {0};
-    ha_hdf5_move m = {.call = {.operation = "darray_load_hdf5", .path = path, .name = dataset}};
+    ha_hdf5_move m = {.call = {.operation = "darray_load_hdf5", .path = path, .name = dataset},
+                      .values = {.operation = "darray_load_hdf5"}};
     if (ha_hdf5_check_names(path, dataset, m.call.operation)) return none;
     m.ranks = ha_hdf5_no_ranks();
     m.block = ha_hdf5_no_block();
@@ -210,9 +211,9 @@ darray darray_load_hdf5(const char *path, const char *dataset, ha_context *conte
     if (!s) s = ha_hdf5_new_array(&m, extent, context);
     if (!s) s = ha_hdf5_load_values(&m);
     s = ha_hdf5_load_end(&m, s);
-    if (!s) s = ha_prefetch_darray(&m.view, context, m.call.operation);
-    if (s && m.view.array) HA_IGNORE_(darray_free(&m.view));
-    return s ? none : m.view;
+    if (!s) s = ha_prefetch_darray(&m.values.view, context, m.call.operation);
+    if (s && m.values.view.array) HA_IGNORE_(darray_free(&m.values.view));
+    return s ? none : m.values.view;
 }
 
 #endif

@@ -20,5 +20,7 @@
 #include "halo_fields.h"
 #include "halo_new.h"
 #include "halo_run.h"
+#include "file_blocks.h"
+#include "file.h"
 
 #endif
