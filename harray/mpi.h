@@ -185,8 +185,10 @@ HA_API HA_MUST_CHECK ha_status ha_mpi_alltoall_(ha_mpi_request *request, int wai
  * array_T_D, darray or ha_mpi_part. Of records the box has the ghost cells, too.
  *
  * A plan has buffers of its own, and its own communicator: between start and finish the fields are free, and several
- * plans may be under way. Packing and unpacking happens at `context`; fields of records are gathered on the host, to
- * which only their cells are moved, for which start waits, and their ghost cells are brought to `context` then. All
+ * plans may be under way. Packing and unpacking happens at `context`. Fields of records a device packs that puts values
+ * into their places itself (by one command: CUDA, and simulated devices with strides=1), where it has the cells, and where its layout
+ * stores them as they are, without Morton order; it unpacks them, too. Others are gathered on the host, to which only their
+ * cells are moved, for which start waits, and ghost cells are brought to `context` then. All
  * fields travel in one message to each neighbour, which is put together on the host when they have several types. */
 typedef struct ha_mpi_halo ha_mpi_halo;
 enum ha_mpi_halo_kind {

@@ -205,6 +205,36 @@ static void files_of_others(void) {
     end_case("files of other machines");
 }
 
+/* No rank has any. */
+static void files_without_elements(void) {
+    darray x = darray_zeros(HA_DTYPE_int32_t, 2, (int64_t[]){0, 4}, places[1]);
+    SUCCEEDS(ha_mpi_save(x, file_path, ((int64_t[]){0, 0}), WORLD));
+    SUCCEEDS(ha_mpi_load(x, file_path, ((int64_t[]){0, 0}), WORLD));
+    darray y = darray_load_npy(file_path, NULL);
+    IS_TRUE(y.rank == 2 && y.extent[0] == 0 && y.extent[1] == 4);
+    SUCCEEDS(darray_free(&x));
+    SUCCEEDS(darray_free(&y));
+    remove_file();
+    end_case("files without elements");
+}
+
+/* More than MPI counts in one dimension, in a file that takes no room. */
+static void files_of_large_extents(void) {
+    ha_npy_header h = {.type = HA_DTYPE_int8_t, .rank = 1, .extent = {(int64_t)INT_MAX + 1}};
+    char head[HA_NPY_MOST_BYTES];
+    SUCCEEDS(ha_npy_print(&h, head, sizeof head));
+    FILE *file = me ? NULL : fopen(file_path, "w");
+    if (file) IS_TRUE(fwrite(head, 1, h.bytes, file) == h.bytes && !fflush(file));
+    if (file) IS_TRUE(!ftruncate(fileno(file), (off_t)h.bytes + h.extent[0]));
+    if (file) fclose(file);
+    darray x = darray_zeros(HA_DTYPE_int8_t, 1, (int64_t[]){4}, ha_host());
+    FAILS(HA_ERR_UNSUPPORTED, "more than MPI takes",
+          ha_mpi_load(x, file_path, ((int64_t[]){0}), WORLD));
+    SUCCEEDS(darray_free(&x));
+    remove_file();
+    end_case("files of large extents");
+}
+
 /* ---- what is wrong with one rank ----------------------------------------------------------------- */
 
 /* What a call has come to where one rank is to be refused: there it is told what, and the others whose fault it is. */
@@ -438,6 +468,8 @@ static void all_files(int rounds) {
     files(rounds);
     files_of_a_grid();
     files_of_others();
+    files_without_elements();
+    files_of_large_extents();
     blocks_that_do_not_fit();
     files_that_are_refused();
     files_that_cannot_be();

@@ -12,6 +12,7 @@ static void *sparing_realloc(void *memory, size_t bytes);
 #define HARRAY_FREE free
 #define HARRAY_IMPLEMENTATION
 #define HA_MPI_MOST_COUNT_ 1777 /* so that larger numbers are tried */
+#define HA_MPI_MOST_PIECES_ 24
 #include "../../harray_mpi.h"
 
 #include "some_messages.h"
@@ -43,6 +44,7 @@ static void all_cases(int rounds) {
     for (int kind = HA_MPI_CORNERS; kind <= HA_MPI_AT_ONCE; kind++)
         some_record_halos(kind, rounds / 2 + 1);
     moved_by_record_halos();
+    if (puts_values) record_halos_that_do_not_wait();
     told_of_messages();
     nothing_at_all();
     wrong_arguments();
@@ -80,6 +82,8 @@ int main(int argc, char **argv) {
     const int waits = argc > 1 && strcmp(argv[1], "waiting") == 0;
     is_checked = getenv("HARRAY_MPI_CHECK") != NULL;
     is_aware = getenv("HARRAY_MPI_GPU") && !strcmp(getenv("HARRAY_MPI_GPU"), "yes");
+    if (is_aware) setenv("HARRAY_SIM", "delay=20us,strides=1", 1); /* as GPUs, it does that, too */
+    puts_values = getenv("HARRAY_SIM") && strstr(getenv("HARRAY_SIM"), "strides=1");
     without_mpi("before MPI_Init");
     MPI_Init(&argc, &argv); /* one thread only */
     MPI_Comm_rank(WORLD, &me);

@@ -19,6 +19,7 @@
 #include "halo_boxes.h"
 #include "halo_fields.h"
 #include "halo_new.h"
+#include "halo_records.h"
 #include "halo_run.h"
 #include "file_blocks.h"
 #include "file.h"

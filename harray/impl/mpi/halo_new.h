@@ -8,7 +8,7 @@
 typedef struct ha_mpi_segment {
     size_t like;       /* the first of these fields */
     int64_t at, bytes; /* in the message */
-    darray out, in; /* buffers of views, of one dimension; their arrays are NULL: there are none */
+    darray out, in;    /* buffers of one dimension: of elements, or of bytes */
 } ha_mpi_segment;
 
 /* What goes to a neighbour, and what comes from there. */
@@ -103,12 +103,13 @@ HA_IN_ int64_t ha_mpi_cells_sent(const ha_mpi_halo *halo, const ha_mpi_ghosts *g
 }
 
 HA_IN_ ha_status ha_mpi_buffers_make(const ha_mpi_halo *halo, ha_mpi_segment *x, int64_t cells) {
-    const darray *like = &halo->field[x->like].part.view;
-    const ha_type type = ha_array_type(like->array);
+    const ha_mpi_part *like = &halo->field[x->like].part;
+    const ha_dtype number = like->records ? HA_DTYPE_uint8_t : like->view.type;
+    const ha_type type = like->records ? ha_dtype_to_type(number) : ha_array_type(like->view.array);
     x->out = darray_new_(HA_ROW_MAJOR, type, 1, &cells, halo->context);
     x->in = darray_new_(HA_ROW_MAJOR, type, 1, &cells, halo->context);
     if (!x->out.array || !x->in.array) return ha_latest_status;
-    x->out.type = x->in.type = like->type;
+    x->out.type = x->in.type = number;
     ha_array_set_name(x->out.array, "halo, sent");
     ha_array_set_name(x->in.array, "halo, received");
     return HA_OK;
@@ -125,13 +126,13 @@ HA_IN_ ha_status ha_mpi_segment_make(ha_mpi_halo *halo, ha_mpi_ghosts *g, ha_mpi
     x->at = g->bytes;
     x->bytes = cells * first->each;
     g->bytes += x->bytes;
-    return first->part.records ? HA_OK : ha_mpi_buffers_make(halo, x, cells);
+    return ha_mpi_buffers_make(halo, x, first->part.records ? x->bytes : cells);
 }
 
 /* MPI gets a buffer, or bytes on the host that have all segments. */
 HA_IN_ ha_status ha_mpi_ghosts_join(const ha_mpi_halo *halo, ha_mpi_ghosts *g) {
     const ha_mpi_segment *only = halo->segments == 1 ? g->segment : NULL;
-    if (only && only->out.array) {
+    if (only) {
         const MPI_Datatype base = ha_mpi_type_of(only->out.type);
         const int64_t units = base == MPI_BYTE ? g->bytes : darray_size(only->out);
         return ha_mpi_count_of(&g->count, units, base, &halo->call);
@@ -228,7 +229,8 @@ HA_IN_ size_t ha_mpi_pair_segment(const ha_mpi_halo *halo, const ha_mpi_ghosts *
                                   ha_copy_pair *unpack) {
     int64_t sent = 0, received = 0;
     size_t n = 0;
-    for (size_t i = x->like; i < halo->fields && x->out.array; i++) {
+    if (halo->field[x->like].part.records) return 0; /* no plan has these */
+    for (size_t i = x->like; i < halo->fields; i++) {
         const ha_mpi_field *field = &halo->field[i];
         if (!ha_mpi_fields_are_alike(field, &halo->field[x->like])) continue;
         const ha_mpi_block here = ha_mpi_field_cells(&halo->grid, field, &g->offset, 0);
@@ -281,7 +283,9 @@ HA_IN_ void ha_mpi_sign_ghosts(ha_mpi_signature *sign, const ha_mpi_halo *halo,
     const darray *buffer = &g->segment->out;
     ha_mpi_sign(sign, NULL, &halo->call);
     snprintf(sign->type, sizeof sign->type, "%s",
-             g->joined ? "several types" : ha_array_type(buffer->array).name);
+             g->joined                     ? "several types"
+             : halo->field[0].part.records ? "fields"
+                                           : ha_array_type(buffer->array).name);
     for (size_t i = 0; i < halo->fields; i++) {
         sign->element += (uint64_t)halo->field[i].each;
         sign->count += ha_mpi_cells_sent(halo, g, i);

@@ -4,6 +4,7 @@
 #define HARRAY_IMPL_MPI_HALO_RUN_H
 
 #include "halo_new.h"
+#include "halo_records.h"
 
 HA_IN_ void ha_mpi_halo_note(ha_mpi_halo *halo, ha_status s) {
     if (!halo->failed) halo->failed = s;
@@ -58,40 +59,22 @@ HA_IN_ void ha_mpi_copy_buffers(ha_mpi_halo *halo, const ha_mpi_ghosts *g, unsig
     for (size_t k = 0; k < halo->segments && !halo->failed; k++) {
         const ha_mpi_segment *x = &g->segment[k];
         const darray *buffer = how == HA_READ ? &x->out : &x->in;
-        if (buffer->array)
-            ha_mpi_halo_note(halo,
-                             ha_mpi_copy_buffer(buffer, bytes + x->at, (size_t)x->bytes, how));
+        ha_mpi_halo_note(halo, ha_mpi_copy_buffer(buffer, bytes + x->at, (size_t)x->bytes, how));
     }
 }
 
-/* Fields of records become bytes, on the host; or the other way round, and then they are brought to the context. */
-HA_IN_ ha_status ha_mpi_move_records(ha_mpi_halo *halo, const ha_mpi_part *part, char *bytes,
-                                     int gathers) {
-    ha_mpi_leaves leaves;
-    ha_records_access v;
-    const uint64_t before = ha_records_statistics(part->records).bytes;
-    ha_status s = ha_mpi_leaves_of(&leaves, part, &halo->call);
-    if (!s) s = ha_mpi_fields_move(part, &leaves, bytes, gathers);
-    if (!s && !gathers && halo->context->ops) {
-        memset(&v, 0, sizeof v);
-        s = ha_mpi_fields_open(&v, part, halo->context, "read");
-        if (!s) s = ha_records_close(&v);
-    }
-    HA_MPI_MOVED_(staged_bytes, ha_records_statistics(part->records).bytes - before);
-    return s;
-}
-
-/* Of all records of a message the cells that are sent; or their ghost cells. */
+/* Of all records of a message the cells that are sent go to their buffers; or their ghost cells come from there. */
 HA_IN_ void ha_mpi_move_all_records(ha_mpi_halo *halo, const ha_mpi_ghosts *g, int gathers) {
-    if (!g->joined) return;
-    char *const bytes = gathers ? g->joined : ha_mpi_joined_in(g);
     for (size_t k = 0; k < halo->segments && !halo->failed; k++) {
         const ha_mpi_segment *x = &g->segment[k];
         const ha_mpi_field *field = &halo->field[x->like];
         if (!field->part.records) continue;
         const ha_mpi_block cells = ha_mpi_field_cells(&halo->grid, field, &g->offset, !gathers);
         const ha_mpi_part part = ha_mpi_records_of_cells(field, &cells);
-        ha_mpi_halo_note(halo, ha_mpi_move_records(halo, &part, bytes + x->at, gathers));
+        const uint64_t before = ha_records_statistics(part.records).bytes;
+        ha_mpi_halo_note(halo, ha_mpi_records_move(&part, gathers ? &x->out : &x->in, halo->context,
+                                                   gathers, &halo->call));
+        HA_MPI_MOVED_(staged_bytes, ha_records_statistics(part.records).bytes - before);
     }
 }
 
@@ -160,26 +143,27 @@ HA_IN_ void ha_mpi_copy_round(ha_mpi_halo *halo, const ha_mpi_round *round,
                      ha_copy_plan_run_on_(plan, halo->of, halo->by, halo->arrays, halo->call.site));
 }
 
-/* Moves the buffers of a message to a context. */
+/* Moves the buffers of a message to a context; what has come for records is moved by whoever unpacks it. */
 HA_IN_ void ha_mpi_prefetch_buffers(ha_mpi_halo *halo, const ha_mpi_ghosts *g, int are_received,
                                     ha_context *c) {
     for (size_t k = 0; k < halo->segments && !halo->failed; k++) {
-        const darray *buffer = are_received ? &g->segment[k].in : &g->segment[k].out;
-        if (buffer->array) ha_mpi_halo_note(halo, darray_prefetch(*buffer, c));
+        const ha_mpi_segment *x = &g->segment[k];
+        if (are_received && halo->field[x->like].part.records) continue;
+        ha_mpi_halo_note(halo, darray_prefetch(are_received ? x->in : x->out, c));
     }
 }
 
-/* The cells are in the buffers then, and on their way to the host; those of records are there. */
+/* The cells are in the buffers then, and on their way to where MPI gets them. */
 HA_IN_ void ha_mpi_pack_round(ha_mpi_halo *halo, const ha_mpi_round *round) {
     ha_mpi_copy_round(halo, round, round->pack);
+    for (size_t i = round->first; i < round->end; i++)
+        ha_mpi_move_all_records(halo, &halo->ghosts[i], 1);
     for (size_t i = round->first; i < round->end && !halo->failed; i++) {
         const ha_mpi_ghosts *g = &halo->ghosts[i];
         ha_context *const memory = ha_mpi_memory_of(halo, g);
         HA_MPI_MOVED_(packed_bytes, g->bytes);
         if (memory != halo->context) ha_mpi_prefetch_buffers(halo, g, 0, memory);
     }
-    for (size_t i = round->first; i < round->end; i++)
-        ha_mpi_move_all_records(halo, &halo->ghosts[i], 1);
 }
 
 HA_IN_ void ha_mpi_send_round(ha_mpi_halo *halo, const ha_mpi_round *round) {
@@ -261,8 +245,7 @@ HA_IN_ void ha_mpi_unpack_round(ha_mpi_halo *halo, const ha_mpi_round *round) {
 HA_IN_ uint64_t ha_mpi_bytes_of_buffers(const ha_mpi_halo *halo, const ha_mpi_ghosts *g) {
     uint64_t bytes = 0;
     for (size_t k = 0; k < halo->segments; k++)
-        if (g->segment[k].out.array)
-            bytes += ha_mpi_bytes_of(&g->segment[k].out) + ha_mpi_bytes_of(&g->segment[k].in);
+        bytes += ha_mpi_bytes_of(&g->segment[k].out) + ha_mpi_bytes_of(&g->segment[k].in);
     return bytes;
 }
 

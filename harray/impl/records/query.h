@@ -87,16 +87,16 @@ const ha_mapping *ha_records_mapping(ha_records *r, ha_context *c) {
     return mapping;
 }
 
-int ha_records_valid(const ha_records *r, const ha_context *c, const char *paths, size_t first,
-                     size_t last) {
+/* Of a box with records. */
+HA_IN_ int ha_records_box_is_valid(const ha_records *r, const ha_context *c, const char *paths,
+                                   const ha_region *asked) {
     ha_records *m = (ha_records *)(uintptr_t)r;
-    const ha_region rows = ha_records_rows_(first, last);
     ha_region box;
     ha_access_spec *spec = NULL;
     ha_array *a = ha_records_ask(r, "ha_records_valid");
     if (!a) return 0;
     ha_tell_later(); /* what is no path is just not valid */
-    int valid = ha_records_inside(a, &rows, &box) && a->grid && !ha_region_is_empty(&box) &&
+    int valid = ha_records_inside(a, asked, &box) && a->grid && !ha_region_is_empty(&box) &&
                 !ha_access_spec_get(m, paths ? paths : "", 1, "ha_records_valid", "", &spec);
     ha_later_error.error.status = HA_OK;
     ha_tell_now();
@@ -108,6 +108,12 @@ int ha_records_valid(const ha_records *r, const ha_context *c, const char *paths
     ha_access_spec_end(spec);
     ha_records_asked(m);
     return valid;
+}
+
+int ha_records_valid(const ha_records *r, const ha_context *c, const char *paths, size_t first,
+                     size_t last) {
+    const ha_region rows = ha_records_rows_(first, last);
+    return ha_records_box_is_valid(r, c, paths, &rows);
 }
 
 HA_IN_ void ha_records_print_incarnation(ha_text *t, const ha_array *a, const ha_incarnation *in)
