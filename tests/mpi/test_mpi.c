@@ -1,7 +1,8 @@
 /* harray_mpi.h on ranks, against what is known of each element. Prints TAP on rank 0.
  *
- * usage: test_mpi [waiting | ROUNDS]
+ * usage: test_mpi [waiting | opencl | ROUNDS]
  *   waiting  for what never comes, with HARRAY_MPI_CHECK=1; otherwise all other cases
+ *   opencl   a few of them with the first device of OpenCL in the place of a simulated one; skipped where there is none
  *   ROUNDS   how much is tried; default: 10 */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -78,6 +79,19 @@ static void all_cases(int rounds) {
     if (is_checked) pending_collectives_that_differ();
 }
 
+/* Some of each: what its queue and memory, which has no addresses, do otherwise. */
+static void cases_of_a_device(void) {
+    messages_by_requests(1);
+    messages_crosswise(3);
+    fields_of_records(1);
+    gathers(2);
+    some_halos(HA_MPI_CORNERS, 2);
+    some_record_halos(HA_MPI_FACES, 2);
+    moved_by_record_halos();
+    name_file();
+    files(2);
+}
+
 int main(int argc, char **argv) {
     const int waits = argc > 1 && strcmp(argv[1], "waiting") == 0;
     is_checked = getenv("HARRAY_MPI_CHECK") != NULL;
@@ -91,9 +105,15 @@ int main(int argc, char **argv) {
     places[0] = ha_host();
     places[1] = ha_context_find("sim:0");
     places[2] = ha_context_find("sim:1");
+    const int of_opencl = argc > 1 && strcmp(argv[1], "opencl") == 0;
+    if (of_opencl) places[1] = ha_context_find("opencl:0");
+    if (!places[1]) (void)MPI_Finalize();
+    if (!places[1]) return 77;
     if (ranks < 2) return 77; /* another MPI's launcher has started it */
     if (waits)
         waiting_for_nobody();
+    else if (of_opencl)
+        cases_of_a_device();
     else
         all_cases(getenv("HARRAY_TEST_LONG") ? 200 : argc > 1 ? atoi(argv[1]) : 10);
     if (!me) printf("1..%d\n", cases);
