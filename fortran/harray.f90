@@ -26,6 +26,7 @@ module harray
   public :: int32, int64, real32, real64, c_ptr
   public :: ha_array, ha_context, ha_handle, ha_kind
   public :: ha_host, ha_best, ha_find, ha_shutdown, ha_error_text
+  public :: ha_settle  ! for modules beside this one
 
   integer, parameter :: most_rank = 7, most_text = 500
 
@@ -255,7 +256,7 @@ contains
   end function
 
   ! Gives the caller the status, or ends the program.
-  subroutine settle(code, status)
+  subroutine ha_settle(code, status)
     integer(c_int), intent(in) :: code
     integer, intent(out), optional :: status
     if (present(status)) then
@@ -286,7 +287,7 @@ contains
     integer, intent(out), optional :: status
     type(ha_context) :: context
     context%c = c_best()
-    call settle(found(context), status)
+    call ha_settle(found(context), status)
   end function
 
   ! By name: 'host', 'cuda:0', 'sim:0'.
@@ -295,7 +296,7 @@ contains
     integer, intent(out), optional :: status
     type(ha_context) :: context
     context%c = c_find(to_c(name))
-    call settle(found(context), status)
+    call ha_settle(found(context), status)
   end function
 
   function found(context) result(status)
@@ -308,13 +309,13 @@ contains
   subroutine context_finish(self, status)
     class(ha_context), intent(in) :: self
     integer, intent(out), optional :: status
-    call settle(c_finish(self%c), status)
+    call ha_settle(c_finish(self%c), status)
   end subroutine
 
   ! Gives back every device and all memory. Refused while there are arrays that were not freed. Nobody has to.
   subroutine ha_shutdown(status)
     integer, intent(out), optional :: status
-    call settle(c_shutdown(), status)
+    call ha_settle(c_shutdown(), status)
   end subroutine
 
   function here_or(at) result(context)
@@ -339,7 +340,7 @@ contains
     g = filled(size(extents), 0, ghosts)
     l = filled(size(extents), 1, lower)
     code = c_make(self%c, kind%type, ranks(size(extents), ghosts, lower), extents, l, g, here_or(at), to_c(name))
-    call settle(code, status)
+    call ha_settle(code, status)
   end subroutine
 
   subroutine make_int32(self, kind, extents, ghosts, lower, at, name, status)
@@ -391,20 +392,20 @@ contains
     rank = ranks(size(extents), lower=l)
     code = c_wrap(self%c, kind%type, rank, extents, filled(size(extents), 1, l), first, &
                   merge(0_c_int, 1_c_int, contiguous), to_c(name))
-    call settle(code, status)
+    call ha_settle(code, status)
   end subroutine
 
   subroutine sync(self, status)
     class(ha_array), intent(inout) :: self
     integer, intent(out), optional :: status
-    call settle(c_sync(self%c), status)
+    call ha_settle(c_sync(self%c), status)
   end subroutine
 
   ! The end of an array: memory that was wrapped has the values. Harmless where there is none, and for views.
   subroutine free(self, status)
     class(ha_array), intent(inout) :: self
     integer, intent(out), optional :: status
-    call settle(c_free(self%c), status)
+    call ha_settle(c_free(self%c), status)
   end subroutine
 
   ! ---- views -----------------------------------------------------------------------------------------------
@@ -416,7 +417,7 @@ contains
     type(ha_array) :: view
     integer(c_int) :: rank
     rank = merge(size(low), 0, size(low) == size(high))
-    call settle(c_part(self%c, rank, low, high, view%c), status)
+    call ha_settle(c_part(self%c, rank, low, high, view%c), status)
   end function
 
   function part_int32(self, low, high, status) result(view)
@@ -426,7 +427,7 @@ contains
     type(ha_array) :: view
     integer(c_int) :: rank
     rank = merge(size(low), 0, size(low) == size(high))
-    call settle(c_part(self%c, rank, int(low, c_int64_t), int(high, c_int64_t), view%c), status)
+    call ha_settle(c_part(self%c, rank, int(low, c_int64_t), int(high, c_int64_t), view%c), status)
   end function
 
   function fix_int64(self, dimension, index, status) result(view)
@@ -435,7 +436,7 @@ contains
     integer(int64), intent(in) :: index
     integer, intent(out), optional :: status
     type(ha_array) :: view
-    call settle(c_fix(self%c, int(dimension, c_int), index, view%c), status)
+    call ha_settle(c_fix(self%c, int(dimension, c_int), index, view%c), status)
   end function
 
   function fix_int32(self, dimension, index, status) result(view)
@@ -444,20 +445,20 @@ contains
     integer(int32), intent(in) :: index
     integer, intent(out), optional :: status
     type(ha_array) :: view
-    call settle(c_fix(self%c, int(dimension, c_int), int(index, c_int64_t), view%c), status)
+    call ha_settle(c_fix(self%c, int(dimension, c_int), int(index, c_int64_t), view%c), status)
   end function
 
   function interior(self, status) result(view)
     class(ha_array), intent(in) :: self
     integer, intent(out), optional :: status
     type(ha_array) :: view
-    call settle(c_interior(self%c, view%c), status)
+    call ha_settle(c_interior(self%c, view%c), status)
   end function
 
   subroutine assign(to, from)
     class(ha_array), intent(inout) :: to
     type(ha_array), intent(in) :: from
-    call settle(c_assign(to%c, from%c))
+    call ha_settle(c_assign(to%c, from%c))
   end subroutine
 
   ! ---- accesses ----------------------------------------------------------------------------------------------
@@ -474,7 +475,7 @@ contains
     integer(c_int) :: code
     code = c_point(self%c, how, kind%type, int(rank, c_int), p)
     is_open = code == ha_ok
-    call settle(code, status)
+    call ha_settle(code, status)
   end function
 
   ! Opens an array anywhere; the address is good for what works there.
@@ -488,7 +489,7 @@ contains
     integer(c_int) :: code
     code = c_open(self%c, how, at%c, data)
     if (present(address)) address = data
-    call settle(code, status)
+    call ha_settle(code, status)
   end subroutine
 
   subroutine read_there(self, at, address, status)
@@ -518,7 +519,7 @@ contains
   subroutine close_access(self, status)
     class(ha_array), intent(inout) :: self
     integer, intent(out), optional :: status
-    call settle(c_close(self%c), status)
+    call ha_settle(c_close(self%c), status)
   end subroutine
 
   ! ---- contents and questions ----------------------------------------------------------------------------------
@@ -528,7 +529,7 @@ contains
     real(real64), intent(in) :: value
     type(ha_context), intent(in), optional :: at
     integer, intent(out), optional :: status
-    call settle(c_fill(self%c, value, here_or(at)), status)
+    call ha_settle(c_fill(self%c, value, here_or(at)), status)
   end subroutine
 
   subroutine copy(self, from, at, status)
@@ -536,7 +537,7 @@ contains
     class(ha_array), intent(in) :: from
     type(ha_context), intent(in), optional :: at
     integer, intent(out), optional :: status
-    call settle(c_copy(self%c, from%c, here_or(at)), status)
+    call ha_settle(c_copy(self%c, from%c, here_or(at)), status)
   end subroutine
 
   function lower(self) result(bounds)
