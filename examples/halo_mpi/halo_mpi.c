@@ -1,9 +1,10 @@
-/* halo_mpi: heat spreads in a box that the ranks of MPI share.
+/* halo_mpi: heat spreads in a box that the ranks of MPI share, and so does smoke, in records.
  *
  *     mpiexec -n 8 halo_mpi [--device CTX] [--size N N N] [--steps N]
  *
- * Each rank has a block of cells, with ghost cells around it, on a device. A step begins with the exchange of ghost
- * cells, computes meanwhile what needs none, and then the rim of the block. What to look at: nothing here packs,
+ * Each rank has a block of cells, with ghost cells around it, on a device: an array of heat, and records of air, in whose
+ * layout ranks differ. A step begins with the exchange of ghost cells, of both in one message to each neighbour,
+ * computes meanwhile what needs none, and then the rim of the block. What to look at: nothing here packs,
  * copies or waits for a device; and a block is fetched by rank 0 as a view of the whole, wherever it lies.
  *
  * Rank 0 compares the result with that of a plain loop, bit for bit, so it is the same for any number of ranks. */
@@ -40,6 +41,36 @@ HA_KERNEL(relax, ((uses, spread), (in, array_double_3, now), (out, array_double_
                                 HA_AT(now, i + 1, j + 1, k + 2));
           });
 
+typedef struct air {
+    double smoke;
+    int32_t cell; /* its number, which stays where it is */
+} air;
+#define air_FIELDS (double, smoke), (int32_t, cell)
+HA_RECORD(air)
+HA_VIEW(sky, air, 3, HA_ANY)
+HA_RECORDS(airs, sky);
+
+/* The same of records. */
+HA_KERNEL_EACH(drift, (airs, later, "write smoke"),
+               ((uses, spread), (use, airs, now, "read smoke")), at, {
+                   const ptrdiff_t i = ha_coordinate(at, 0);
+                   const ptrdiff_t j = ha_coordinate(at, 1);
+                   const ptrdiff_t k = ha_coordinate(at, 2);
+                   *sky_smoke(later, at) = spread(*sky_smoke(now, sky_at(now, i, j, k)),
+                                                  *sky_smoke(now, sky_at(now, i - 1, j, k)),
+                                                  *sky_smoke(now, sky_at(now, i + 1, j, k)),
+                                                  *sky_smoke(now, sky_at(now, i, j - 1, k)),
+                                                  *sky_smoke(now, sky_at(now, i, j + 1, k)),
+                                                  *sky_smoke(now, sky_at(now, i, j, k - 1)),
+                                                  *sky_smoke(now, sky_at(now, i, j, k + 1)));
+               });
+
+/* What is there at a time. */
+typedef struct state {
+    array_double_3 heat;
+    airs air;
+} state;
+
 /* Indices of the whole, or of a block without ghost cells. */
 typedef struct box {
     int64_t first[3], last[3];
@@ -55,12 +86,19 @@ static array_double_3 part(array_double_3 x, const box *b, int64_t more) {
                                HA_DIM(b->last[0] + more, b->last[1] + more, b->last[2] + more));
 }
 
-static void compute(ha_context *device, const box *b, array_double_3 now, array_double_3 later) {
+/* Of records of a block, whose indices begin with the ghost cells'. */
+static ha_region region(const box *b) {
+    return ha_box3(b->first[0] + 1, b->last[0] + 1, b->first[1] + 1, b->last[1] + 1,
+                   b->first[2] + 1, b->last[2] + 1);
+}
+
+static void compute(ha_context *device, const box *b, const state *now, const state *later) {
     if (is_empty(b)) return;
     HA_CHECK(
         relax(device,
               HA_DIM(b->last[0] - b->first[0], b->last[1] - b->first[1], b->last[2] - b->first[2]),
-              part(now, b, 1), part(later, b, 0)));
+              part(now->heat, b, 1), part(later->heat, b, 0)));
+    HA_CHECK(drift_in(device, region(b), later->air, now->air));
 }
 
 /* ---- blocks ------------------------------------------------------------------------------------ */
@@ -136,18 +174,59 @@ static array_double_3 make_heat(const block *b, ha_context *device) {
     return x;
 }
 
-/* The heat is in *now then. */
-static void run(const block *b, ha_context *device, array_double_3 *now, array_double_3 *later,
-                int64_t steps) {
-    ha_mpi_halo *halo = ha_mpi_halo_new(b->cart, device, 1, now, 1, HA_MPI_FACES);
+static double smoke_at(int64_t i, int64_t j, int64_t k) {
+    return (double)((7 * i + 29 * j + 13 * k) % 89) / 7;
+}
+
+/* Of each rank in another layout on its device. */
+static airs make_air(const block *b, ha_context *device) {
+    airs r = airs_new(HA_DIM(b->extent[0] + 2, b->extent[1] + 2, b->extent[2] + 2));
+    HA_CHECK(ha_records_layout(r.records, device, b->rank % 2 ? "soa" : "aosoa(8)"));
+    HA_USING(v, r, ha_host(), "overwrite") HA_EACH(sky, v, at) {
+        const air none = {.smoke = 0, .cell = (int32_t)ha_index(at)};
+        sky_store(v, at, none);
+    }
+    const box inside = {{0, 0, 0}, {b->extent[0], b->extent[1], b->extent[2]}};
+    HA_USING_BOX(v, r, ha_host(), "write smoke", region(&inside))
+    HA_EACH_IN(sky, v, at, region(&inside))
+    *sky_smoke(v, at) = smoke_at(b->whole.first[0] + ha_coordinate(at, 0) - 1,
+                                 b->whole.first[1] + ha_coordinate(at, 1) - 1,
+                                 b->whole.first[2] + ha_coordinate(at, 2) - 1);
+    return r;
+}
+
+static state make_state(const block *b, ha_context *device) {
+    return (state){make_heat(b, device), make_air(b, device)};
+}
+
+static void free_state(state *s) {
+    HA_CHECK(array_double_3_free(&s->heat));
+    airs_free(&s->air);
+}
+
+enum { FIELDS = 2 };
+
+/* What has ghost cells. */
+static void list_fields(const block *b, const state *s, ha_mpi_part *field) {
+    const ha_region all = ha_box3(0, b->extent[0] + 2, 0, b->extent[1] + 2, 0, b->extent[2] + 2);
+    field[0] = HA_MPI_PART(s->heat);
+    field[1] = HA_MPI_FIELDS(s->air.records, "smoke", all);
+}
+
+/* The result is in *now then. */
+static void run(const block *b, ha_context *device, state *now, state *later, int64_t steps) {
+    ha_mpi_part field[FIELDS];
+    list_fields(b, now, field);
+    ha_mpi_halo *halo = ha_mpi_halo_new(b->cart, device, 1, field, FIELDS, HA_MPI_FACES);
     if (!halo) HA_CHECK_ERRORS();
     for (int64_t step = 0; step < steps; step++) {
-        HA_CHECK(ha_mpi_halo_rebind(halo, now, 1));
+        list_fields(b, now, field);
+        HA_CHECK(ha_mpi_halo_rebind(halo, field, FIELDS));
         HA_CHECK(ha_mpi_halo_start(halo));
-        compute(device, &b->inner, *now, *later);
+        compute(device, &b->inner, now, later);
         HA_CHECK(ha_mpi_halo_finish(halo));
-        for (int side = 0; side < 6; side++) compute(device, &b->rim[side], *now, *later);
-        const array_double_3 other = *now;
+        for (int side = 0; side < 6; side++) compute(device, &b->rim[side], now, later);
+        const state other = *now;
         *now = *later;
         *later = other;
     }
@@ -157,13 +236,13 @@ static void run(const block *b, ha_context *device, array_double_3 *now, array_d
 /* ---- the result -------------------------------------------------------------------------------- */
 
 /* The same without harray. The grid has a cold cell at each end. */
-static double *spread_plainly(const options *o) {
+static double *spread_plainly(const options *o, double (*first_at)(int64_t, int64_t, int64_t)) {
     const int64_t n = o->size[0], m = o->size[1], l = o->size[2];
     const int64_t row = l + 2, plane = (m + 2) * row, all = (n + 2) * plane;
     double *now = calloc((size_t)all, sizeof *now), *later = calloc((size_t)all, sizeof *now);
     if (!now || !later) exit(1);
     for (int64_t at = 0; at < n * m * l; at++)
-        now[(at / (m * l) + 1) * plane + (at / l % m + 1) * row + at % l + 1] = heat_at(
+        now[(at / (m * l) + 1) * plane + (at / l % m + 1) * row + at % l + 1] = first_at(
             at / (m * l), at / l % m, at % l);
     for (int64_t step = 0; step < o->steps; step++) {
         for (int64_t at = 0; at < n * m * l; at++) {
@@ -179,44 +258,59 @@ static double *spread_plainly(const options *o) {
     return now;
 }
 
-/* Bit for bit, and it says so. */
-static bool compare(array_double_3 whole, const options *o) {
+/* How many values of the whole, without gaps, are not those of a plain loop, bit for bit. */
+static int64_t differences(const double *whole, const double *plain, const options *o) {
     const int64_t n = o->size[0], m = o->size[1], l = o->size[2];
-    double *plain = spread_plainly(o);
-    int64_t different = n * m * l;
-    HA_READING(v, whole, ha_host()) {
-        const cspan_double_3 s = v.span;
-        for (int64_t i = 0; i < n; i++)
-            for (int64_t j = 0; j < m; j++)
-                for (int64_t k = 0; k < l; k++)
-                    different -= memcmp(&HA_AT(s, i, j, k),
-                                        &plain[((i + 1) * (m + 2) + j + 1) * (l + 2) + k + 1],
-                                        sizeof *plain) == 0;
+    int64_t different = 0;
+    for (int64_t at = 0; at < n * m * l; at++) {
+        const int64_t there = ((at / (m * l) + 1) * (m + 2) + at / l % m + 1) * (l + 2) + at % l +
+                              1;
+        different += memcmp(&whole[at], &plain[there], sizeof *plain) != 0;
     }
+    return different;
+}
+
+static bool compare(array_double_3 heat, airs all, const options *o) {
+    double *plain = spread_plainly(o, heat_at), *plain_smoke = spread_plainly(o, smoke_at);
+    int64_t different = 0;
+    HA_READING(v, heat, ha_host()) different += differences(v.data, plain, o);
+    HA_USING(v, all, ha_host(), "read smoke")
+    different += differences(sky_smoke(v, sky_at(v, 0, 0, 0)), plain_smoke, o);
     free(plain);
+    free(plain_smoke);
     if (different == 0)
-        (void)printf("the result is that of a plain loop, bit for bit\n");
+        (void)printf("heat and smoke are those of a plain loop, bit for bit\n");
     else
-        (void)printf("%" PRId64 " cells are NOT those of a plain loop\n", different);
+        (void)printf("%" PRId64 " values are NOT those of a plain loop\n", different);
     return different == 0;
 }
 
 /* Rank 0 receives each block where it belongs in the whole. */
-static bool collect(const block *b, array_double_3 heat, const options *o) {
-    array_double_3 own = array_double_3_interior(heat);
-    if (b->rank != 0) {
-        HA_CHECK(ha_mpi_send(own, 0, 1, b->cart));
-        return true;
+static bool collect(const block *b, const state *s, const options *o) {
+    const box inside = {{0, 0, 0}, {b->extent[0], b->extent[1], b->extent[2]}};
+    const ha_mpi_part own = HA_MPI_PART(array_double_3_interior(s->heat));
+    const ha_mpi_part smoke = HA_MPI_FIELDS(s->air.records, "smoke", region(&inside));
+    ha_mpi_request sent[2] = {{0}};
+    HA_CHECK(ha_mpi_isend(&sent[0], own, 0, 1, b->cart));
+    HA_CHECK(ha_mpi_isend(&sent[1], smoke, 0, 2, b->cart));
+    bool exact = true;
+    if (b->rank == 0) {
+        array_double_3 heat = array_double_3_new(HA_DIM(o->size[0], o->size[1], o->size[2]),
+                                                 ha_host());
+        airs all = airs_new(HA_DIM(o->size[0], o->size[1], o->size[2]));
+        HA_CHECK(ha_records_layout(all.records, ha_host(), "soa"));
+        for (int rank = 0; rank < b->ranks; rank++) {
+            const box p = place_of(b->cart, rank, o);
+            const ha_region place = ha_box3(p.first[0], p.last[0], p.first[1], p.last[1],
+                                            p.first[2], p.last[2]);
+            HA_CHECK(ha_mpi_recv(part(heat, &p, 0), rank, 1, b->cart));
+            HA_CHECK(ha_mpi_recv(HA_MPI_FIELDS(all.records, "smoke", place), rank, 2, b->cart));
+        }
+        exact = compare(heat, all, o);
+        HA_CHECK(array_double_3_free(&heat));
+        airs_free(&all);
     }
-    array_double_3 whole = array_double_3_new(HA_DIM(o->size[0], o->size[1], o->size[2]),
-                                              ha_host());
-    HA_CHECK(array_double_3_copy(part(whole, &b->whole, 0), own, ha_host()));
-    for (int rank = 1; rank < b->ranks; rank++) {
-        const box place = place_of(b->cart, rank, o);
-        HA_CHECK(ha_mpi_recv(part(whole, &place, 0), rank, 1, b->cart));
-    }
-    const bool exact = compare(whole, o);
-    HA_CHECK(array_double_3_free(&whole));
+    HA_CHECK(ha_mpi_wait_all(sent, 2));
     return exact;
 }
 
@@ -250,7 +344,7 @@ static int run_on_ranks(const options *o) {
     ha_context *device = ha_context_find(o->device);
     if (!device) HA_CHECK_ERRORS();
     block b = make_block(o);
-    array_double_3 now = make_heat(&b, device), later = make_heat(&b, device);
+    state now = make_state(&b, device), later = make_state(&b, device);
     HA_CHECK(ha_context_finish(device));
     MPI_Barrier(b.cart);
     const double begin = MPI_Wtime();
@@ -264,9 +358,9 @@ static int run_on_ranks(const options *o) {
                      b.ranks, ha_context_name(device),
                      1e3 * seconds / (double)(o->steps ? o->steps : 1), t.bytes_sent,
                      t.messages_sent);
-    const bool exact = collect(&b, now, o);
-    HA_CHECK(array_double_3_free(&now));
-    HA_CHECK(array_double_3_free(&later));
+    const bool exact = collect(&b, &now, o);
+    free_state(&now);
+    free_state(&later);
     HA_CHECK_ERRORS();
     MPI_Comm_free(&b.cart);
     return exact ? 0 : 1;

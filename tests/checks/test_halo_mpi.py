@@ -15,11 +15,11 @@ def run(program, launcher, ranks, *arguments):
 
 def main():
     program, launcher = sys.argv[1:]
-    small = ["--size", "8", "8", "8", "--steps", "3"]  # a face of half of it has 8 * 8 cells
-    cases = [("1 rank", 1, small, 0), ("2 ranks", 2, small, 3 * 64 * 8), ("4 ranks", 4, small, 3 * 2 * 32 * 8),
-             ("8 ranks", 8, small, 3 * 3 * 16 * 8), ("8 ranks on the host", 8, [*small, "--device", "host"], 3 * 3 * 16 * 8),
-             ("3 ranks, of which none has as many cells", 3, ["--size", "10", "3", "2", "--steps", "4"], 4 * 6 * 8),
-             ("2 ranks with one layer", 2, ["--size", "2", "5", "1", "--steps", "2"], 2 * 5 * 8),
+    small = ["--size", "8", "8", "8", "--steps", "3"]  # a face of half of it has 8 * 8 cells, of 16 bytes
+    cases = [("1 rank", 1, small, 0), ("2 ranks", 2, small, 3 * 64 * 16), ("4 ranks", 4, small, 3 * 2 * 32 * 16),
+             ("8 ranks", 8, small, 3 * 3 * 16 * 16), ("8 ranks on the host", 8, [*small, "--device", "host"], 3 * 3 * 16 * 16),
+             ("3 ranks, of which none has as many cells", 3, ["--size", "10", "3", "2", "--steps", "4"], 4 * 6 * 16),
+             ("2 ranks with one layer", 2, ["--size", "2", "5", "1", "--steps", "2"], 2 * 5 * 16),
              ("no step", 2, ["--steps", "0"], 0)]
     failed = 0
     for number, (name, ranks, arguments, sent) in enumerate(cases, 1):
