@@ -272,8 +272,8 @@ HA_API ha_mpi_traffic ha_mpi_traffic_so_far(void);
 /* What happens to elements that are at a context, and why: "direct: …", where MPI gets its memory, or "staged: …", by
  * way of the host. HARRAY_MPI_GPU=yes or no in the environment of all ranks decides for all devices but OpenCL's (and files).
  * Without it MPI gets CUDA's memory where it says that it takes that (MPIX_Query_cuda_support,
- * MPIX_GPU_query_support), and of no other device. Reductions, fields of records and what HARRAY_MPI_CHECK checks are
- * staged always. A wrong yes is a crash in MPI; another word is as no. */
+ * MPIX_GPU_query_support), and of no other device. Reductions, fields of records in messages, files and what
+ * HARRAY_MPI_CHECK checks are staged always. A wrong yes is a crash in MPI; another word is as no. */
 HA_API const char *ha_mpi_describe(ha_context *context);
 
 /* ---- checking ------------------------------------------------------------------------------- */
