@@ -5,10 +5,10 @@
 
 #include "fields.h"
 
-/* Of values at equal distances, all or a part of a leaf's, a device moves so many by one command; of more the host is as
- * fast. Tests have less. */
+/* So many pieces, each of values at equal distances, a device moves by one command: two fields of a face of 128 x 128
+ * records, in blocks of lanes that end anywhere, have as many. Tests have less. */
 #ifndef HA_MPI_MOST_PIECES_
-#define HA_MPI_MOST_PIECES_ 1024
+#define HA_MPI_MOST_PIECES_ (1 << 15)
 #endif
 
 typedef struct ha_mpi_pieces {
