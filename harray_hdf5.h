@@ -14,5 +14,6 @@
 
 #if defined HARRAY_IMPLEMENTATION && !defined HARRAY_HDF5_IMPLEMENTED
 #define HARRAY_HDF5_IMPLEMENTED
+#include "harray/impl/dense/all.h"
 #include "harray/impl/hdf5/all.h"
 #endif

@@ -14,5 +14,6 @@
 
 #if defined HARRAY_IMPLEMENTATION && !defined HARRAY_MPI_IMPLEMENTED
 #define HARRAY_MPI_IMPLEMENTED
+#include "harray/impl/dense/all.h"
 #include "harray/impl/mpi/all.h"
 #endif

@@ -47,7 +47,8 @@ typedef struct ha_mpi_part {
 
 /* Fields of a box of records: HA_MPI_FIELDS(r.records, "pos+vel", ha_box1(0, n)). NULL as the paths: all fields.
  * Values go field by field, in the order in which the record has them, each in the order of the indices: whatever the
- * layouts on both sides. They are gathered on the host. The text has to live until the message has been waited for. */
+ * layouts on both sides. Where a device puts values into their places itself, as in halos below, and has these, or the
+ * context of HA_ON is such a one, it packs and unpacks them; else the host does. The text has to live until the message has been waited for. */
 #define HA_MPI_FIELDS(records, paths, box) ha_mpi_fields_(records, paths, box)
 HA_API ha_mpi_part ha_mpi_fields_(ha_records *records, const char *paths, ha_region box);
 

@@ -5,8 +5,8 @@ usage: test_docs.py [--show DIR]
   --show DIR  builds the program of README.md in DIR and shows what it prints, without judging
 
 Every block of code that has a main is a whole program:
-    ```c     is compiled as C11, with warnings as errors, and run. That of README.md is compiled as it is; where
-             others have the implementation in them, it is compiled once for all of them (support/linked.h).
+    ```c     is compiled as C11, with warnings as errors, and run. That of README.md is compiled as it is; others that
+             have the implementation in them are linked with the library instead, which is compiled once.
               With MPI_Init, where there is an MPI, and it runs on two ranks; with harray_hdf5.h, where there is HDF5;
               with loops of OpenMP's, where the compiler has it
     ```cpp   the same as C++17, with the implementation in another file, as docs/using.md says
@@ -45,8 +45,7 @@ STATIC = "-DHARRAY_STATIC"
 CPP = ["c++", "-std=c++17", *WARNINGS, f"-I{ROOT}"]
 FORTRAN = ["gfortran", "-std=f2008", "-Wall", "-Wextra", "-Werror", "-fcheck=all"]
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
-SUPPORT = ROOT / "tests" / "support"
-LINKED = ["-include", SUPPORT / "linked.h"]
+INSIDE = re.compile(r"^ *# *define +HARRAY_IMPLEMENTATION *\n", re.MULTILINE)
 # pkg-config's names of MPIs, and their launchers.
 MPIS = {"mpich": ("mpiexec.mpich", "mpiexec.hydra", "mpiexec"), "ompi-c": ("mpiexec.openmpi", "mpiexec")}
 # The HDF5 of each; and of one process alone.
@@ -91,9 +90,9 @@ def blocks(page):
 
 
 def compile_implementation(folder):
-    """For all programs that can be linked with it."""
+    """For all programs that can be linked with it: numbers are the same without SIMD."""
     made = pathlib.Path(folder) / "implementation.o"
-    subprocess.run([C[0], "-std=c11", f"-I{ROOT}", "-c", SUPPORT / "tested.c", "-o", made], check=True)
+    subprocess.run([C[0], "-std=c11", "-DHARRAY_NO_SIMD", "-c", ROOT / "backends" / "library.c", "-o", made], check=True)
     return made
 
 
@@ -139,20 +138,28 @@ def inside(text, implementation):
     return (["-fopenmp"] if uses_openmp(text) else []) + implementation_inside(text, implementation)
 
 
+def is_linked(text):
+    """Can the library be linked with it, instead of what it has inside?"""
+    defined = re.findall(r"^ *# *define +(HARRAY_\w+)", text, re.MULTILINE)
+    return defined == ["HARRAY_IMPLEMENTATION"] and not uses_mpi(text) and not uses_hdf5(text)
+
+
 def implementation_inside(text, implementation):
     """What a C program is compiled with, where the implementation is in it."""
-    defined = re.findall(r"^ *# *define +(HARRAY_\w+)", text, re.MULTILINE)
     if uses_mpi(text) or uses_hdf5(text):
         return [STATIC, *surroundings(text)[0], "-lm"]
-    if implementation and defined == ["HARRAY_IMPLEMENTATION"]:
-        return [*LINKED, implementation, "-lm"]
-    return [STATIC] if "HARRAY_IMPLEMENTATION" in defined else []
+    if implementation and is_linked(text):
+        return [implementation, "-lm"]
+    return [STATIC] if INSIDE.search(text) else []
 
 
 def build(language, text, folder, implementation=None):
     """Compiles a program in a folder, linked with the implementation if there is one; is there one to be run?"""
     source = {"c": "program.c", "cpp": "program.cpp", "cuda": "program.cu", "fortran": "program.f90"}[language]
-    (folder / source).write_text(text, encoding="utf-8")
+    if language == "c" and implementation and is_linked(text):
+        (folder / source).write_text(INSIDE.sub("", text), encoding="utf-8")
+    else:
+        (folder / source).write_text(text, encoding="utf-8")
     commands = {"c": [[*C, source, *inside(text, implementation), "-o", "program", "-pthread"]],
                 "cpp": [[*C, "-c", "harray.c"],
                         [*CPP, source, "harray.o", "-o", "program", "-pthread"]],

@@ -6,9 +6,6 @@
 #include "failures.h"
 #include "some_messages.h"
 
-static int
-    puts_values; /* simulated devices put values into their places themselves (HARRAY_SIM=strides=1) */
-
 enum { OUTSIDE = -9, LEAVES = 4, MOST_RECORDS = 2 };
 
 /* Two of them take turns: of other layouts, each with a box somewhere else. */

@@ -108,6 +108,9 @@ static void messages_crosswise(int rounds) {
 
 /* ---- fields of records ------------------------------------------------------------------------- */
 
+static int
+    puts_values; /* simulated devices put values into their places themselves (HARRAY_SIM=strides=1) */
+
 typedef struct {
     struct {
         double x, y;
@@ -170,6 +173,31 @@ static void fields_of_records(int rounds) {
         MPI_Bcast(&random_state, 1, MPI_UINT64_T, 0, WORLD);
     }
     end_case("fields of records");
+}
+
+/* What a device packs itself goes from there, and comes to there; of the records nothing moves. */
+static void moved_by_fields(void) {
+    enum { N = 6, M = 5, BYTES = N * M * (8 + 8 + 4) }; /* of "pos+mass" */
+    const int right = (me + 1) % ranks, left = (me + ranks - 1) % ranks;
+    const ha_region all = ha_box2(0, N, 0, M);
+    particles x = some_particles(N, M, me, places[1], "soa");
+    particles y = some_particles(N, M, me, places[1], "aos");
+    const ha_mpi_traffic before = ha_mpi_traffic_so_far();
+    const uint64_t was = ha_records_statistics(x.records).bytes +
+                         ha_records_statistics(y.records).bytes;
+    HA_ON(places[1])
+    SUCCEEDS(ha_mpi_exchange(HA_MPI_FIELDS(x.records, "pos+mass", all), right,
+                             HA_MPI_FIELDS(y.records, "pos+mass", all), left, 1, WORLD));
+    const ha_mpi_traffic after = ha_mpi_traffic_so_far();
+    IS_TRUE(ha_records_statistics(x.records).bytes + ha_records_statistics(y.records).bytes == was);
+    IS_TRUE(
+        ha_records_valid(y.records, puts_values ? places[1] : ha_host(), "pos+mass", 0, HA_END));
+    IS_TRUE(after.packed_bytes - before.packed_bytes == 2 * BYTES);
+    IS_TRUE(after.staged_bytes - before.staged_bytes == (puts_values && !is_aware ? 2 * BYTES : 0));
+    compare_particles(y, N, M, all, left);
+    particles_free(&x);
+    particles_free(&y);
+    end_case("what messages of fields move");
 }
 
 #endif

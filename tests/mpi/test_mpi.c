@@ -29,6 +29,7 @@ static void all_cases(int rounds) {
     messages_at_once(2 * rounds);
     messages_crosswise(2 * rounds);
     fields_of_records(rounds);
+    moved_by_fields();
     broadcasts(rounds);
     gathers(2 * rounds);
     scatters(2 * rounds);
@@ -84,6 +85,7 @@ static void cases_of_a_device(void) {
     messages_by_requests(1);
     messages_crosswise(3);
     fields_of_records(1);
+    moved_by_fields();
     gathers(2);
     some_halos(HA_MPI_CORNERS, 2);
     some_record_halos(HA_MPI_FACES, 2);

@@ -4,6 +4,7 @@
 #define HARRAY_IMPL_HDF5_MOVE_H
 
 #include "block.h"
+#include "../dense/all.h"
 
 /* What a call needs from its beginning to its end. */
 typedef struct ha_hdf5_move {

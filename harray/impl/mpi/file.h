@@ -5,6 +5,7 @@
 
 #include "file_blocks.h"
 #include "traced.h"
+#include "../dense/all.h"
 #include "../exchange/all.h"
 
 /* What a call needs from its beginning to its end. */

@@ -4,7 +4,7 @@
 #define HARRAY_IMPL_MPI_HALO_RUN_H
 
 #include "halo_new.h"
-#include "halo_records.h"
+#include "records.h"
 
 HA_IN_ void ha_mpi_halo_note(ha_mpi_halo *halo, ha_status s) {
     if (!halo->failed) halo->failed = s;

@@ -207,7 +207,10 @@ HA_IN_ void ha_mpi_count_end(ha_mpi_count *count) {
 HA_STATE_ ha_mpi_traffic ha_mpi_moved;
 
 #define HA_MPI_MOVED_(member, n)                                                                   \
-    ((void)__atomic_add_fetch(&ha_mpi_moved.member, (uint64_t)(n), __ATOMIC_RELAXED))
+    do {                                                                                           \
+        const uint64_t n_ = (uint64_t)(n);                                                         \
+        if (n_) (void)__atomic_add_fetch(&ha_mpi_moved.member, n_, __ATOMIC_RELAXED);              \
+    } while (0)
 
 ha_mpi_traffic ha_mpi_traffic_so_far(void) {
     ha_mpi_traffic t;

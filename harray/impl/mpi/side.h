@@ -3,7 +3,7 @@
 #ifndef HARRAY_IMPL_MPI_SIDE_H
 #define HARRAY_IMPL_MPI_SIDE_H
 
-#include "fields.h"
+#include "records.h"
 
 typedef struct ha_mpi_side {
     ha_mpi_part part;
@@ -19,7 +19,6 @@ typedef struct ha_mpi_side {
     ha_context *context; /* where it is packed */
     ha_context *memory;  /* whose memory MPI gets; NULL: the host's */
     darray buffer;       /* its array is NULL: there is none */
-    char *bytes;         /* of fields */
     int is_brief;     /* the call ends it, and opens nothing else meanwhile: no token is needed */
     ha_access access; /* of the view or of the buffer, if it is brief */
     ha_token token;   /* else */
@@ -137,25 +136,39 @@ HA_IN_ ha_status ha_mpi_side_pack(ha_mpi_side *side) {
     return ha_mpi_side_hold(side, &side->buffer, side->how);
 }
 
+/* Where a device has fields that it packs, or is to get them; else the host. */
+HA_IN_ ha_context *ha_mpi_place_of_fields(const ha_mpi_side *side) {
+    const ha_mpi_part *part = &side->part;
+    ha_context *c = ha_context_current();
+    if (!c && ha_records_box_is_valid(part->records, ha_host(), part->paths, &part->box))
+        return ha_host();
+    ha_array *a = c ? NULL : ha_records_ask(part->records, "HA_MPI_FIELDS");
+    if (a) {
+        c = ha_array_valid_context(a);
+        ha_records_asked(part->records);
+    }
+    return c && ha_mpi_records_are_for(part, c, side->how != HA_OVERWRITE) ? c : ha_host();
+}
+
 HA_IN_ ha_status ha_mpi_side_gather(ha_mpi_side *side, const ha_mpi_call *call) {
-    ha_mpi_leaves leaves;
-    side->bytes = (char *)HARRAY_MALLOC((size_t)side->size);
-    if (!side->bytes)
-        return ha_mpi_fail(HA_ERR_MEMORY, call, "no memory for %lld bytes of fields",
-                           (long long)side->size);
-    side->data = side->bytes;
-    if (side->how == HA_OVERWRITE) return HA_OK;
-    HA_MPI_MOVED_(packed_bytes, side->size);
-    const uint64_t before = ha_records_statistics(side->part.records).bytes;
-    ha_status s = ha_mpi_leaves_of(&leaves, &side->part, call);
-    if (!s) s = ha_mpi_fields_move(&side->part, &leaves, side->bytes, 1);
-    HA_MPI_MOVED_(staged_bytes, ha_records_statistics(side->part.records).bytes - before);
-    return s;
+    side->context = ha_mpi_place_of_fields(side);
+    side->memory = ha_mpi_memory_at(side, side->context);
+    side->buffer = darray_new(HA_DTYPE_uint8_t, 1, &side->size, side->context);
+    if (!side->buffer.array) return ha_latest_status;
+    ha_array_set_name(side->buffer.array, "MPI buffer");
+    if (side->how != HA_OVERWRITE) {
+        const uint64_t before = ha_records_statistics(side->part.records).bytes;
+        ha_status s = ha_mpi_records_move(&side->part, &side->buffer, side->context, 1, call);
+        if (s) return s;
+        HA_MPI_MOVED_(packed_bytes, side->size);
+        HA_MPI_MOVED_(staged_bytes, ha_records_statistics(side->part.records).bytes - before);
+    }
+    return ha_mpi_side_hold(side, &side->buffer, side->how);
 }
 
 /* ---- closing ----------------------------------------------------------------------------------- */
 
-HA_IN_ ha_status ha_mpi_side_unpack(ha_mpi_side *side) {
+HA_IN_ ha_status ha_mpi_side_unpack(ha_mpi_side *side, const ha_mpi_call *call) {
     HA_MPI_MOVED_(packed_bytes, side->size);
     if (side->context->ops && !side->memory) {
         const uint64_t before = ha_mpi_bytes_of(&side->buffer);
@@ -163,14 +176,9 @@ HA_IN_ ha_status ha_mpi_side_unpack(ha_mpi_side *side) {
         if (s) return s;
         HA_MPI_MOVED_(staged_bytes, ha_mpi_bytes_of(&side->buffer) - before);
     }
+    if (side->part.records)
+        return ha_mpi_records_move(&side->part, &side->buffer, side->context, 0, call);
     return darray_copy(side->part.view, side->buffer, side->context);
-}
-
-HA_IN_ ha_status ha_mpi_side_scatter(ha_mpi_side *side, const ha_mpi_call *call) {
-    ha_mpi_leaves leaves;
-    HA_MPI_MOVED_(packed_bytes, side->size);
-    ha_status s = ha_mpi_leaves_of(&leaves, &side->part, call);
-    return s ? s : ha_mpi_fields_move(&side->part, &leaves, side->bytes, 0);
 }
 
 /* good: the elements are to be the view's, if it is written. */
@@ -178,13 +186,10 @@ HA_IN_ ha_status ha_mpi_side_close(ha_mpi_side *side, int good, const ha_mpi_cal
     ha_status s = HA_OK;
     if (side->access.array) s = ha_close(&side->access);
     if (side->token.array) s = ha_token_finish(&side->token);
-    if (!s && good && side->how != HA_READ) {
-        if (side->bytes) s = ha_mpi_side_scatter(side, call);
-        if (side->buffer.array) s = ha_mpi_side_unpack(side);
-    }
+    if (!s && good && side->how != HA_READ && side->buffer.array)
+        s = ha_mpi_side_unpack(side, call);
     if (side->buffer.array) HA_IGNORE(darray_free(&side->buffer));
-    HARRAY_FREE(side->bytes);
-    side->bytes = side->data = NULL;
+    side->data = NULL;
     return s;
 }
 

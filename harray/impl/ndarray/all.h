@@ -8,7 +8,6 @@
 #include "copy_plan_run.h"
 #include "darray.h"
 #include "open_view.h"
-#include "dense.h"
 #include "darray_contents.h"
 #include "darray_text.h"
 #include "darray_print.h"

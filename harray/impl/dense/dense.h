@@ -1,9 +1,9 @@
 /* The elements of a view without gaps on the host, in one of the two orders: where they lie so, else in a buffer. For
  * files, which are written from one address, and read to one. */
-#ifndef HARRAY_IMPL_NDARRAY_DENSE_H
-#define HARRAY_IMPL_NDARRAY_DENSE_H
+#ifndef HARRAY_IMPL_DENSE_DENSE_H
+#define HARRAY_IMPL_DENSE_DENSE_H
 
-#include "open_view.h"
+#include "../ndarray/all.h"
 
 typedef struct ha_dense {
     const char *operation;

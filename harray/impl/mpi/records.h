@@ -1,7 +1,7 @@
-/* Halos: cells of records become the bytes of a buffer, and the other way round: by one command of a device, where that
+/* Fields of records become the bytes of a buffer, and the other way round: by one command of a device, where that
  * puts values into their places (../records/device_scatter.h), else by the host. */
-#ifndef HARRAY_IMPL_MPI_HALO_RECORDS_H
-#define HARRAY_IMPL_MPI_HALO_RECORDS_H
+#ifndef HARRAY_IMPL_MPI_RECORDS_H
+#define HARRAY_IMPL_MPI_RECORDS_H
 
 #include "fields.h"
 
