@@ -67,6 +67,7 @@ static moved_case moved_by(darray out, darray in) {
 
 static void moved_by_messages(void) {
     enum { N = 30, BYTES = N * 8 };
+    ha_report_reset(); /* it has the largest transfers alone */
     array_double_2 x = array_double_2_filled(HA_DIM(N, 4), me + 1, places[1]);
     array_double_2 y = array_double_2_filled(HA_DIM(N, 4), -1, places[1]);
     SUCCEEDS(array_double_2_fill(x, me + 2, places[1])); /* under way when it is sent */
