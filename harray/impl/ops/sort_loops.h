@@ -149,7 +149,7 @@ typedef struct ha_sort_pass {
 
 typedef void (*ha_sort_put)(const ha_sort_pass *pass);
 
-#define HA_SORT_TO_(U, kind, e) begin[HA_SORT_##kind##_KEY_(U, e) >> shift & mask]++
+#define HA_SORT_TO_(U, kind, e) begin[(uint32_t)(HA_SORT_##kind##_KEY_(U, e) >> shift) & mask]++
 #define HA_SORT_ONE_(U, kind, e) y[HA_SORT_TO_(U, kind, e)] = HA_SORT_##kind##_KEPT_(U, e);
 
 /* Four are read before the first is put: a compiler does not know that they are elsewhere. */
