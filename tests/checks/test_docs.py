@@ -157,7 +157,7 @@ def build(language, text, folder, implementation=None):
     """Compiles a program in a folder, linked with the implementation if there is one; is there one to be run?"""
     source = {"c": "program.c", "cpp": "program.cpp", "cuda": "program.cu", "fortran": "program.f90"}[language]
     if language == "c" and implementation and is_linked(text):
-        (folder / source).write_text(INSIDE.sub("", text), encoding="utf-8")
+        (folder / source).write_text(INSIDE.sub("\n", text), encoding="utf-8") # lines keep their numbers
     else:
         (folder / source).write_text(text, encoding="utf-8")
     commands = {"c": [[*C, source, *inside(text, implementation), "-o", "program", "-pthread"]],
