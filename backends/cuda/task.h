@@ -8,6 +8,7 @@
 #ifndef HARRAY_BACKENDS_CUDA_TASK_H
 #define HARRAY_BACKENDS_CUDA_TASK_H
 
+#include "../common/clock.h"
 #include "device.h"
 
 #include <time.h>
@@ -105,12 +106,7 @@ HA_IN_ ha_status ha_cuda_task_launch(ha_cuda_device *device, ha_cuda_tasks *task
 
 HA_IN_ void ha_cuda_run_copy(ha_cuda_task *task) { ha_cuda_team_copy(task->team, &task->copy); }
 
-HA_IN_ void ha_cuda_run_stamp(ha_cuda_task *task) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    __atomic_store_n(task->ns, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
-                     __ATOMIC_RELEASE);
-}
+HA_IN_ void ha_cuda_run_stamp(ha_cuda_task *task) { ha_clock_stamp(task->ns); }
 
 /* Managed memory has the same addresses everywhere. */
 HA_IN_ void ha_cuda_run_call(ha_cuda_task *task) {

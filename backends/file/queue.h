@@ -7,6 +7,7 @@
 #define HARRAY_BACKENDS_FILE_QUEUE_H
 
 #include "../backend.h"
+#include "../common/clock.h"
 #include "../common/strided_copy.h"
 #include "../common/worker_thread.h"
 #include "../../harray/detail/locks.h"
@@ -222,11 +223,8 @@ HA_IN_ int ha_file_run_await(ha_file_queue *queue, ha_file_command *command) {
 }
 
 HA_IN_ int ha_file_run_stamp(ha_file_queue *queue, ha_file_command *command) {
-    struct timespec now;
     (void)queue;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    __atomic_store_n(command->ns, (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
-                     __ATOMIC_RELEASE);
+    ha_clock_stamp(command->ns);
     return 0;
 }
 

@@ -3,6 +3,7 @@
 #ifndef HARRAY_BACKENDS_OPENCL_QUEUE_H
 #define HARRAY_BACKENDS_OPENCL_QUEUE_H
 
+#include "../common/clock.h"
 #include "memory.h"
 
 #include <stdatomic.h>
@@ -297,11 +298,8 @@ HA_IN_ void ha_opencl_stamp_end(ha_opencl_stamp *stamp, uint64_t ns) {
 }
 
 static void ha_opencl_write_stamp(ha_cl_event event, ha_cl_code state, void *argument) {
-    struct timespec now;
     (void)event;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    const uint64_t ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-    ha_opencl_stamp_end((ha_opencl_stamp *)argument, state == HA_CL_COMPLETE ? ns : 0);
+    ha_opencl_stamp_end((ha_opencl_stamp *)argument, state == HA_CL_COMPLETE ? ha_clock_ns() : 0);
 }
 
 HA_IN_ ha_status ha_opencl_stamp_at(void *handle, uint64_t *ns) {

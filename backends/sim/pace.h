@@ -3,6 +3,7 @@
 #define HARRAY_BACKENDS_SIM_PACE_H
 
 #include "../backend.h"
+#include "../common/clock.h"
 #include "../common/strided_copy.h"
 
 #include <string.h>
@@ -12,18 +13,12 @@
 #define HA_SIM_SECOND_ 1000000000u
 #define HA_SIM_PIECE_ ((size_t)256 << 10) /* of a slow copy */
 
-HA_IN_ uint64_t ha_sim_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * HA_SIM_SECOND_ + (uint64_t)now.tv_nsec;
-}
-
 /* Sleeps of this thread end on time: without it the kernel may add 50 us to each. */
 HA_IN_ void ha_sim_be_punctual(void) { (void)prctl(PR_SET_TIMERSLACK, 1ul, 0ul, 0ul, 0ul); }
 
 HA_IN_ void ha_sim_sleep_until(uint64_t time) {
     struct timespec until;
-    if (time <= ha_sim_now()) return;
+    if (time <= ha_clock_ns()) return;
     until.tv_sec = (time_t)(time / HA_SIM_SECOND_);
     until.tv_nsec = (long)(time % HA_SIM_SECOND_);
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) != 0) {}
@@ -41,7 +36,7 @@ HA_IN_ uint64_t ha_sim_random(uint64_t *state) {
  * time is over, so that what was not waited for is not there. */
 HA_IN_ void ha_sim_copy_slowly(const ha_strided_copy *copy, uint64_t bandwidth) {
     const size_t total = ha_strided_total(copy);
-    uint64_t start = ha_sim_now();
+    uint64_t start = ha_clock_ns();
     for (size_t done = 0; done < total;) {
         size_t end = total - done < HA_SIM_PIECE_ ? total : done + HA_SIM_PIECE_;
         double seconds = (double)end / (double)bandwidth;

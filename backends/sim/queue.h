@@ -170,7 +170,7 @@ HA_IN_ void ha_sim_pause(ha_sim_queue *queue) {
     const ha_sim_options *options = &queue->device->options;
     uint64_t pause = options->latency_ns;
     if (options->delay_ns > 0) pause += ha_sim_random(&queue->random) % (options->delay_ns + 1);
-    if (pause > 0) ha_sim_sleep_until(ha_sim_now() + pause);
+    if (pause > 0) ha_sim_sleep_until(ha_clock_ns() + pause);
 }
 
 HA_IN_ void ha_sim_move(const ha_sim_command *command, const ha_sim_device *device) {
@@ -198,7 +198,7 @@ HA_IN_ ha_status ha_sim_execute(ha_sim_queue *queue, ha_sim_command *command) {
     case HA_SIM_AWAIT:
         return ha_sim_wait(&command->event, queue);
     case HA_SIM_STAMP:
-        __atomic_store_n(command->ns, ha_sim_now(), __ATOMIC_RELEASE);
+        ha_clock_stamp(command->ns);
         break;
     }
     return HA_OK;

@@ -7,9 +7,8 @@
 #ifndef HARRAY_BACKENDS_STORE_QUEUE_H
 #define HARRAY_BACKENDS_STORE_QUEUE_H
 
+#include "../common/clock.h"
 #include "memory.h"
-
-#include <time.h>
 
 /* ---- what has happened ---------------------------------------------------------------------------- */
 
@@ -57,11 +56,8 @@ HA_IN_ int ha_store_run_await(ha_store_device *device, ha_store_command *command
 }
 
 HA_IN_ int ha_store_run_stamp(ha_store_device *device, ha_store_command *command) {
-    struct timespec now;
     (void)device;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    __atomic_store_n(command->ns, (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
-                     __ATOMIC_RELEASE);
+    ha_clock_stamp(command->ns);
     return 0;
 }
 
