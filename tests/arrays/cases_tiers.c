@@ -31,6 +31,7 @@ static int disturbed_fallocate(int file, int mode, off_t first, off_t bytes) {
 
 #define pwrite disturbed_pwrite
 #define fallocate disturbed_fallocate
+#define HA_IDLE_TRIES_ 10 /* other threads are seen, not waited for a while */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #define HA_LAYOUT_TESTING

@@ -65,6 +65,7 @@ HA_IN_ void ha_opening_undo(ha_opening *o) {
 HA_IN_ void ha_opening_abort(ha_opening *o) {
     ha_opening_undo(o);
     ha_admit_end(o->array, o->ticket);
+    ha_taking_end();
 }
 
 /* A part of what is opened as the user's indices say it: "[-1, 0) x [0, 3)" of a view. Where it has no
@@ -158,6 +159,7 @@ HA_IN_ void ha_opening_renew(ha_opening *o) {
     memset(&o->brought, 0, sizeof o->brought);
 }
 
+/* HA_OK: it is busy, and counts as taking memory, until it is committed or aborted. */
 HA_IN_ ha_status ha_opening_start(ha_opening *o, int trying, ha_preparation *prepare) {
     HA_UNCANCELLED_;
     ha_turn turn = {.memory = NULL};
@@ -168,6 +170,7 @@ HA_IN_ ha_status ha_opening_start(ha_opening *o, int trying, ha_preparation *pre
         ha_lock_request request = ha_opening_lock_request(o);
         s = ha_admit(o->array, &request, trying, o->operation, &o->ticket);
         if (s) break;
+        ha_taking_begin();
         o->group = o->ticket;
         if (!(s = ha_opening_work(o, prepare))) break;
         ha_opening_abort(o);
@@ -205,6 +208,7 @@ HA_IN_ ha_status ha_opening_prefetch(ha_opening *o) {
     ha_set_free(&o->brought);
     if (o->in) ha_opening_stamp(o);
     ha_admit_end(o->array, o->ticket);
+    ha_taking_end();
     return HA_OK;
 }
 
@@ -273,6 +277,7 @@ HA_IN_ void ha_opening_commit(ha_opening *o, ha_access *x) {
     ha_opening_grant(o, x, &ops);
     ha_busy_end(o->array);
     ha_opening_settle(o, &ops);
+    ha_taking_end();
 }
 
 #endif

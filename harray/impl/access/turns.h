@@ -7,7 +7,11 @@
  *
  * To be woken the first one marks all arrays that have a block there: then they are opened and closed on the slow way,
  * where closing says that something has changed. So does whoever gives a block back there, or lists one, which has the
- * mark, too, as long as somebody waits. As it marks before it tries, no change is missed. */
+ * mark, too, as long as somebody waits. As it marks before it tries, no change is missed.
+ *
+ * Between taking a block and listing it nobody sees whose it is. So calls that take memory are counted, and who finds
+ * such a call is woken when it ends. Nobody gives up, therefore, because another thread is slow: only where nobody
+ * else has anything there, twice, with nothing changed since. */
 #ifndef HARRAY_IMPL_ACCESS_TURNS_H
 #define HARRAY_IMPL_ACCESS_TURNS_H
 
@@ -17,23 +21,26 @@
 #ifndef HA_LONG_WAIT_NS_ /* after which HARRAY_VERBOSE says so */
 #define HA_LONG_WAIT_NS_ 1000000000
 #endif
+#ifndef HA_IDLE_TRIES_ /* two that wait for different memories may wake each other for ever */
+#define HA_IDLE_TRIES_ 1000
+#endif
 
 /* On the stack of who opens something. */
 typedef struct ha_turn {
     struct ha_turn *next;
     ha_memory *memory; /* NULL: it is not in a line yet */
     uint64_t thread, seen, since;
-    int obstacles; /* whether other threads used arrays there before the last try */
-    int came_first, idle;
+    int waits; /* until something has changed, as other threads use memory there */
+    int idle; /* tries with none, or half of HA_IDLE_TRIES_ for one during which nothing changed, either */
 } ha_turn;
-
-enum { HA_IDLE_TRIES = 100 }; /* with nobody in the way */
 
 HA_STATE_ struct {
     pthread_mutex_t lock;
     pthread_cond_t change;
     ha_turn *first;   /* those of all lines, the oldest first */
     uint32_t waiting; /* how many; atomic */
+    uint32_t taking;  /* calls that take memory, and do not wait in a line; atomic */
+    uint32_t watched; /* whether somebody waits until one of these ends; atomic */
     uint64_t changes; /* what the first ones look at */
 } ha_turns = {.lock = PTHREAD_MUTEX_INITIALIZER, .change = PTHREAD_COND_INITIALIZER};
 
@@ -50,6 +57,43 @@ HA_IN_ void ha_turns_wake(void) {
 /* What others have changed so far: a try of one's own, with victims that then stay, is no reason for another one. */
 HA_IN_ uint64_t ha_turns_changes(void) HA_REQUIRES_(ha_turns.lock) {
     return ha_turns.changes - ha_self.changes;
+}
+
+/* ---- who takes memory ------------------------------------------------------------------------ */
+
+/* So many calls begin, or end (negative), in which blocks are taken, listed or given back. */
+HA_IN_ void ha_taking_add(int by) {
+    __atomic_fetch_add(&ha_turns.taking, (uint32_t)by, __ATOMIC_SEQ_CST);
+    if (by < 0 && __atomic_load_n(&ha_turns.watched, __ATOMIC_SEQ_CST) &&
+        __atomic_exchange_n(&ha_turns.watched, 0, __ATOMIC_SEQ_CST))
+        ha_turns_wake();
+}
+
+HA_IN_ int ha_taking_begin(void) {
+    ha_self.taking++;
+    ha_taking_add(1);
+    return 1;
+}
+
+HA_IN_ void ha_taking_end(void) {
+    ha_self.taking--;
+    ha_taking_add(-1);
+}
+
+static inline void ha_taking_leave(const int *begun) {
+    if (*begun) ha_taking_end();
+}
+
+/* Until the end of the block. */
+#define HA_TAKES_MEMORY_IF_(it_does)                                                               \
+    int ha_takes_                                                                                  \
+        __attribute__((cleanup(ha_taking_leave), unused)) = (it_does) ? ha_taking_begin() : 0
+#define HA_TAKES_MEMORY_ HA_TAKES_MEMORY_IF_(1)
+
+/* Whether others are about to: then this thread is woken when one of them has ended. */
+HA_IN_ int ha_others_take(void) {
+    __atomic_store_n(&ha_turns.watched, 1, __ATOMIC_SEQ_CST);
+    return __atomic_load_n(&ha_turns.taking, __ATOMIC_SEQ_CST) != 0;
 }
 
 /* ---- who is in the way ----------------------------------------------------------------------- */
@@ -145,7 +189,7 @@ HA_IN_ void ha_turn_join(ha_turn *t, ha_memory *m) HA_REQUIRES_(ha_turns.lock) {
         ha_turn_leave(t);
     t->memory = m;
     t->next = NULL;
-    t->came_first = 0;
+    t->idle = 0;
     while (*at) at = &(*at)->next;
     *at = t;
 }
@@ -167,8 +211,7 @@ HA_IN_ void ha_turn_sleep(ha_turn *t, const char *site) HA_REQUIRES_(ha_turns.lo
     const uint64_t ns = (uint64_t)late.tv_nsec + HA_LONG_WAIT_NS_;
     late.tv_sec += (time_t)(ns / 1000000000);
     late.tv_nsec = (long)(ns % 1000000000);
-    while (ha_turn_first(t->memory) != t ||
-           (t->came_first && t->obstacles && t->seen == ha_turns_changes())) {
+    while (ha_turn_first(t->memory) != t || (t->waits && t->seen == ha_turns_changes())) {
         int is_late = 0;
         if (verbose)
             is_late = pthread_cond_timedwait(&ha_turns.change, &ha_turns.lock, &late) == ETIMEDOUT;
@@ -182,25 +225,45 @@ HA_IN_ void ha_turn_sleep(ha_turn *t, const char *site) HA_REQUIRES_(ha_turns.lo
     }
 }
 
+/* Looks who is in the way after a try that began when there had been t->seen changes. is_new: it began before the marks
+ * were made, by which changes are told. 0: it makes no sense to try again. */
+HA_IN_ int ha_turn_look(ha_turn *t, int is_new) {
+    pthread_mutex_lock(&ha_turns.lock);
+    const uint64_t seen = ha_turns_changes();
+    pthread_mutex_unlock(&ha_turns.lock);
+    const int changed = is_new || seen != t->seen;
+    int obstacles = ha_others_take();
+    obstacles |= ha_tiers_obstruct(
+        t->memory); /* after that: who has ended has listed what it took */
+    if (obstacles)
+        t->idle = 0;
+    else if (!is_new)
+        t->idle += changed ? 1 : HA_IDLE_TRIES_ / 2;
+    t->seen = seen;
+    t->waits = obstacles && !changed;
+    return t->idle < HA_IDLE_TRIES_;
+}
+
 /* After a try for which there was no memory there; nothing is held. Waits until it makes sense to try again. 0: it does
  * not, as nobody else uses anything there. */
 HA_IN_ int ha_turn_wait(ha_turn *t, ha_memory *m, const char *site) {
     HA_UNCANCELLED_;
-    const int before = t->obstacles;
+    const int taking =
+        (int)ha_self.taking; /* calls that this one is inside of: they do not go on */
+    if (taking) ha_taking_add(-taking);
     pthread_mutex_lock(&ha_turns.lock);
-    if (t->memory != m) ha_turn_join(t, m);
-    ha_turn_sleep(t, site);
-    t->came_first = 1;
-    t->seen = ha_turns_changes();
+    const int is_new = t->memory != m;
+    if (is_new) ha_turn_join(t, m);
     pthread_mutex_unlock(&ha_turns.lock);
-    t->obstacles = ha_tiers_obstruct(m);
-    if (before || t->obstacles)
-        t->idle = 0;
-    else if (++t->idle == HA_IDLE_TRIES)
-        return 0;
-    else
-        sched_yield();
-    return 1;
+    const int goes_on = ha_turn_look(t, is_new);
+    if (goes_on) {
+        if (!t->waits) sched_yield();
+        pthread_mutex_lock(&ha_turns.lock);
+        ha_turn_sleep(t, site);
+        pthread_mutex_unlock(&ha_turns.lock);
+    }
+    if (taking) ha_taking_add(taking);
+    return goes_on;
 }
 
 /* After a try. Whether its thread should wait for memory, as what is there is in use by others; *m: which. */
@@ -246,6 +309,7 @@ HA_IN_ ha_status ha_block_get_in_turn(ha_memory *m, size_t bytes, ha_block **out
     ha_turn turn = {.memory = NULL};
     ha_status s;
     do {
+        HA_TAKES_MEMORY_;
         ha_attempt attempt = {.site = operation, .may_wait = !ha_held()};
         ha_memory *short_of = NULL;
         s = ha_block_attempt(m, bytes, out, &attempt);

@@ -144,6 +144,7 @@ HA_IN_ ha_status ha_array_first_block(ha_array *a, size_t n, int gives_way) {
     int plain = m->primary || ha_is_host(a->first_touch); /* nothing pinned to look for */
     if (n && !ha_block_bytes(a, n, &bytes)) return HA_ERR_MEMORY;
     if (n && plain && ha_array_begin_cached(a, n, bytes, gives_way)) return HA_OK;
+    HA_TAKES_MEMORY_;
     if (n)
         s = plain ? ha_block_get_in_turn(m, bytes, &block, "ha_array_new")
                   : ha_shared_block_get(a->first_touch, bytes, &block);
@@ -170,6 +171,7 @@ HA_IN_ ha_array *ha_array_new_behind(ha_type type, size_t n, size_t lead, ha_con
     ha_array *a = ha_array_record(type, c);
     if (a) a->lead = lead;
     const int is_seen = ha_is_listening() || ha_is_watching();
+    HA_TAKES_MEMORY_IF_(is_seen);
     ha_status s = a ? ha_array_first_block(a, n, gives_way && !is_seen) : HA_ERR_MEMORY;
     if (!s && is_seen) {
         ha_watch_begin(a);
@@ -367,6 +369,7 @@ ha_status ha_array_clear(ha_array *a) { return ha_array_resize(a, 0); }
 
 ha_status ha_array_reserve(ha_array *a, ha_context *c, size_t n) {
     HA_TELLS_EVENTS_;
+    HA_TAKES_MEMORY_;
     ha_attempt attempt = {.site = ha_from("ha_array_reserve")};
     const char *why;
     ha_status s = ha_enter("ha_array_reserve");
@@ -406,6 +409,7 @@ HA_IN_ ha_status ha_pin_claimed(ha_array *a, ha_context *c, ha_attempt *attempt)
 
 ha_status ha_array_pin(ha_array *a, ha_context *c) {
     HA_TELLS_EVENTS_;
+    HA_TAKES_MEMORY_;
     const char *const operation = "ha_array_pin";
     ha_attempt attempt = {.site = ha_from(operation)};
     ha_status s;

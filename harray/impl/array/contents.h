@@ -77,6 +77,7 @@ HA_IN_ ha_status ha_opening_fill(ha_opening *o, const void *value, size_t bytes,
 HA_IN_ ha_array *ha_array_with(ha_type type, size_t n, ha_context *c, const void *value,
                                size_t bytes, size_t count, const char *operation) {
     HA_TELLS_EVENTS_;
+    HA_TAKES_MEMORY_;
     ha_array *a = ha_array_new_behind(type, n, 0, c, 0);
     if (!a) return NULL;
     ha_opening o = {.array = a,
@@ -191,6 +192,7 @@ HA_IN_ ha_status ha_array_duplicate(ha_array *a, const char *operation, ha_array
         ha_array_destroy(b);
         return s;
     }
+    HA_TAKES_MEMORY_;
     s = ha_copy_contents(a, b, operation);
     ha_admit_end(a, ticket);
     *out = b;

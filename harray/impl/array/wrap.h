@@ -207,6 +207,7 @@ HA_IN_ ha_status ha_wrap_sync(ha_array *a, const char *operation, const char *si
         if (ha_is_const(in) || (s = ha_opening_start(&o, 0, ha_opening_sync))) continue;
         ha_set_free(&o.brought);
         ha_admit_end(a, o.ticket);
+        ha_taking_end();
     }
     return s;
 }

@@ -205,6 +205,7 @@ HA_IN_ darray ha_plot_on(const ha_plot *plot, ha_array *storage, const char *ope
 darray darray_new_(ha_order order, ha_type type, int rank, const int64_t *extent, ha_context *c) {
     ha_plot plot;
     if (ha_plot_plain(&plot, order, type, rank, extent, "darray_new")) return (darray){.rank = 0};
+    HA_TAKES_MEMORY_;
     return ha_plot_on(&plot, ha_array_new_behind(type, (size_t)plot.size, 0, c, 0), "darray_new");
 }
 
@@ -244,6 +245,7 @@ darray darray_make_(ha_type type, int rank, const ha_shape *shape, ha_context *c
     }
     if (ha_plot_make(&plot, type, rank, shape, operation)) return (darray){.rank = 0};
     const size_t lead = (size_t)plot.lead * type.size;
+    HA_TAKES_MEMORY_;
     darray x = ha_plot_on(&plot, ha_array_new_behind(type, (size_t)plot.size, lead, c, 0),
                           operation);
     for (int d = 0; x.array && d < rank; d++)

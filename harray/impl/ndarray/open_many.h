@@ -362,6 +362,7 @@ HA_IN_ ha_status ha_open_many_work(ha_open_set *t) {
 
 HA_IN_ ha_status ha_open_many_try(ha_open_set *t, int trying) {
     ha_status s = ha_open_many_begin(t, trying);
+    HA_TAKES_MEMORY_;
     if (!s) s = ha_open_many_prepare(t);
     if (!s) s = ha_open_many_work(t);
     if (s)

@@ -29,6 +29,7 @@ HA_IN_ ha_status ha_records_look(ha_array *a, const ha_memory *only, int *there,
 /* Claims the array, with all that is valid in a memory (NULL: anywhere) on the host. */
 HA_IN_ ha_status ha_records_gather(ha_array *a, const ha_memory *only, const char *operation,
                                    const char *site) {
+    HA_TAKES_MEMORY_;
     ha_attempt attempt = {.site = site};
     for (;;) {
         int there;
@@ -143,6 +144,7 @@ HA_IN_ ha_status ha_records_layout_refuse(ha_array *a, const ha_placement *p, ha
 /* Takes the placement over when it succeeds. */
 HA_IN_ ha_status ha_records_change_layout(ha_array *a, ha_placement *p, ha_context *c,
                                           const char *operation, const char *site) {
+    HA_TAKES_MEMORY_;
     ha_attempt attempt = {.site = site};
     for (;;) {
         ha_status s = ha_records_gather(a, c->memory, operation, site);
@@ -328,6 +330,7 @@ HA_IN_ ha_status ha_records_resize_try(ha_records *r, const int64_t *extent, con
 HA_IN_ ha_status ha_records_resize_now(ha_records *r, const int64_t *extent, const char *operation,
                                        const char *site) {
     const ha_records_state *state = ha_records_state_of(r->array);
+    HA_TAKES_MEMORY_;
     ha_attempt attempt = {.site = site};
     int same = 1;
     ha_status s = HA_OK;
