@@ -123,18 +123,27 @@ typedef void (*ha_op_rows)(const ha_op_row *row);
         }                                                                                          \
     }
 
-/* x, the mask, says whether y or w is taken: elements of as many bytes as T has. */
-#define HA_ROW_OF_CHOICE_(T)                                                                       \
-    static void ha_row_choose_##T(const ha_op_row *row) {                                          \
+/* x, the mask, says whether y or w is taken: elements of as many words T as are given. Without branches, which a processor
+ * could not predict for most masks. */
+#define HA_ROW_OF_CHOICE_(T, words, name)                                                          \
+    static void ha_row_choose_##name(const ha_op_row *row) {                                       \
         const int64_t n = row->n, dz = row->step[0], dx = row->step[1], dy = row->step[2],         \
                       dw = row->step[3];                                                           \
         const uint8_t *x = (const uint8_t *)row->of[1];                                            \
         const T *y = (const T *)row->of[2], *w = (const T *)row->of[3];                            \
         T *z = (T *)row->of[0];                                                                    \
         if (dz == 1 && dx == 1 && dy == 1 && dw == 1)                                              \
-            HA_LANES_LOOP_ for (int64_t i = 0; i < n; i++) z[i] = x[i] ? y[i] : w[i];              \
+            HA_CHOICE_LOOP_(T, words, 1, 1, 1, 1)                                                  \
         else                                                                                       \
-            for (int64_t i = 0; i < n; i++) z[i * dz] = x[i * dx] ? y[i * dy] : w[i * dw];         \
+            HA_CHOICE_LOOP_(T, words, dz, dx, dy, dw)                                              \
+    }
+#define HA_CHOICE_LOOP_(T, words, dz, dx, dy, dw)                                                  \
+    HA_LANES_LOOP_ for (int64_t i = 0; i < n; i++) {                                               \
+        const T is_y = (T)(0 - (T)(x[i * (dx)] != 0));                                             \
+        for (int k = 0; k < (words); k++) {                                                        \
+            const T other = w[i * (dw) * (words) + k];                                             \
+            z[i * (dz) * (words) + k] = (T)(other ^ ((y[i * (dy) * (words) + k] ^ other) & is_y)); \
+        }                                                                                          \
     }
 
 HA_CONTRACTION_0_
@@ -150,9 +159,12 @@ HA_OTHERS_OF_float_(HA_ROW_TO_OTHER_) HA_OTHERS_OF_double_(HA_ROW_TO_OTHER_)
                     HA_LANES_OF_uint32_t_(HA_ROW_OF_LANES_) HA_LANES_OF_uint64_t_(HA_ROW_OF_LANES_)
                         HA_LANES_OF_float_(HA_ROW_OF_LANES_) HA_LANES_OF_double_(HA_ROW_OF_LANES_)
                             HA_LANES_OF_ha_c64_(HA_ROW_OF_LANES_)
-                                HA_LANES_OF_ha_c128_(HA_ROW_OF_LANES_) HA_ROW_OF_CHOICE_(uint8_t)
-                                    HA_ROW_OF_CHOICE_(uint16_t) HA_ROW_OF_CHOICE_(uint32_t)
-                                        HA_ROW_OF_CHOICE_(uint64_t)
-                                            HA_ROW_OF_CHOICE_(ha_c128) HA_CONTRACTION_END_
+                                HA_LANES_OF_ha_c128_(HA_ROW_OF_LANES_)
+                                    HA_ROW_OF_CHOICE_(uint8_t, 1, uint8_t)
+                                        HA_ROW_OF_CHOICE_(uint16_t, 1, uint16_t)
+                                            HA_ROW_OF_CHOICE_(uint32_t, 1, uint32_t)
+                                                HA_ROW_OF_CHOICE_(uint64_t, 1, uint64_t)
+                                                    HA_ROW_OF_CHOICE_(uint64_t, 2,
+                                                                      ha_c128) HA_CONTRACTION_END_
 
 #endif
