@@ -139,7 +139,9 @@ typedef enum ha_combine_operation {
  * fields `how` says, its `shift` included. It computes, and refuses, what ha_mapped_apply_view does with both on the
  * host; the records may be of other structs, and in other layouts. `other` may be `records` itself, but not shifted. Both
  * are opened at the context, or none: of `other` only what meets a record is read, and has to have values. Where it runs is as
- * above; quotients of complex numbers are computed on the host, too. */
+ * above; quotients of complex numbers are computed on the host, too.
+ * Where `other` is one record, of whatever rank, it meets every record, and there is nothing to shift: that is
+ * ha_mapped_apply_record with a struct that is where `other` is, but for integers divided by 0, which become 0. */
 #define ha_records_apply_records(records, op, other, how, context)                                 \
     ha_records_apply_records_(records, op, other, how, context, HA_SITE)
 

@@ -27,7 +27,7 @@ typedef struct fake_position {
     uint64_t number;
 } fake_position;
 
-enum { FAKE_USES = 40 }; /* blocks of a command: a copy's two, a kernel's parameters */
+enum { FAKE_USES = 64 }; /* blocks of a command: a copy's two, a kernel's parameters */
 
 typedef struct fake_command {
     struct fake_command *next;

@@ -2,7 +2,7 @@
 #ifndef HARRAY_TESTS_OPS_SOME_VIEWS_H
 #define HARRAY_TESTS_OPS_SOME_VIEWS_H
 
-#include "../support/share.h"
+#include "../support/few_kernels.h"
 #include "naive.h"
 
 /* ---- on the fake driver: any operation ----------------------------------------------------------- */
@@ -42,14 +42,6 @@ static void know_reduction(ha_dtype type, int place, int by_number, const ha_op_
 
 HA_UNUSED static void know_operation(ha_dtype type, int place, int by_number) {
     know_reduction(type, place, by_number, NULL);
-}
-
-/* Compiling takes long: there a few of the operations, others for each type, and a part of these where only a
- * share of all is tried; the smallest one for OpenCL, which takes longest. */
-HA_UNUSED static int is_tried_here(int round, int type, int op) {
-    const int opencl = !strcmp(ha_context_kind(C), "opencl"), compiles = opencl || is_fake(C);
-    const int each = test_stride() == 1 ? 8 : opencl && test_stride() >= 3 ? 56 : 24;
-    return !compiles || getenv("HARRAY_TEST_LONG") || (round == 0 && (op + 3 * type) % each == 0);
 }
 
 /* ---- random views -------------------------------------------------------------------------------- */

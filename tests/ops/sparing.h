@@ -16,8 +16,9 @@ static void *sparing_malloc(__SIZE_TYPE__ bytes);
 
 /* So many allocations until one fails; below zero: none does. A device's threads count, too. */
 static _Atomic int until_failure = -1;
+static _Thread_local int is_spared; /* but not while this says so */
 static void *sparing_malloc(size_t bytes) {
-    return until_failure >= 0 && until_failure-- == 0 ? NULL : malloc(bytes);
+    return !is_spared && until_failure >= 0 && until_failure-- == 0 ? NULL : malloc(bytes);
 }
 
 #endif

@@ -61,24 +61,31 @@ static void run_known_reduction(const ha_kernel *k, const ha_region *box,
     }
 }
 
-/* A view of what is given of records: blobs, as functions there reach them. */
+/* The blobs of records, as functions there reach them. */
+static void given_blobs(const ha_mapping *m, void **blob, void ***given,
+                        const fake_cuda_launch *launch) {
+    for (int d = 0; d < m->rank; d++)
+        if (given_number(given) != m->extent[d]) abort();
+    for (int b = 0; b < m->blobs; b++) {
+        memcpy(&blob[b], *(*given)++, sizeof blob[b]);
+        blob[b] = HA_HERE(&launch->own, char, (char *)blob[b] + given_number(given));
+    }
+}
+
+/* A view of them. */
 static void *given_view(const ha_kernel_parameter_ *p, void ***given,
                         const fake_cuda_launch *launch) {
     void *blob[200], *view = malloc(p->bytes);
     ha_error error;
-    for (int d = 0; d < known_mapping->rank; d++)
-        if (given_number(given) != known_mapping->extent[d]) abort();
     if (known_mapping->blobs > 200) abort();
-    for (int b = 0; b < known_mapping->blobs; b++) {
-        memcpy(&blob[b], *(*given)++, sizeof blob[b]);
-        blob[b] = HA_HERE(&launch->own, char, (char *)blob[b] + given_number(given));
-    }
+    given_blobs(known_mapping, blob, given, launch);
     if (ha_make_view(p->records, known_mapping, blob, view, &error)) abort();
     return view;
 }
 
 /* The order is that of the entry's parameters in the kernel's text. */
-static void run_known_kernel(const ha_kernel *k, void **given, const fake_cuda_launch *launch) {
+static HA_UNUSED void run_known_kernel(const ha_kernel *k, void **given,
+                                       const fake_cuda_launch *launch) {
     ha_kernel_slot_ slot[HA_MOST_ARGUMENTS_];
     ha_kernel_span span[HA_MOST_ARGUMENTS_];
     ha_kernel_leaf leaf[HA_MOST_ARGUMENTS_];

@@ -75,12 +75,11 @@ static ha_status ha_made_view(const ha_mapping *m, void *const *blob, int own, v
     return error->status = HA_OK;
 }
 
-/* Records, by the name `name`, as views of the type `view`. */
-HA_IN_ void ha_made_add_records(ha_made_kernel *made, int other, const char *name,
+/* Records of a rank, by the name `name`, as views of the type `view`. */
+HA_IN_ void ha_made_add_records(ha_made_kernel *made, int other, int rank, const char *name,
                                 const char *view) {
     ha_records_type_ *type = &made->type[other];
-    *type = (ha_records_type_){
-        .view = view, .rank = made->kernel.rank, .kind = -1, .make = ha_made_view};
+    *type = (ha_records_type_){.view = view, .rank = rank, .kind = -1, .make = ha_made_view};
     ha_kernel_parameter_ *p = ha_made_add(made, HA_KERNEL_RECORDS_, name, view);
     p->records = type;
     p->what = made->text[other ? HA_MADE_OTHER_WHAT : HA_MADE_WHAT];
@@ -113,7 +112,7 @@ HA_IN_ ha_made_kernel *ha_made_new(const char *name, int rank, ha_made_put *put,
                                .rank = rank,
                                .parameter = made->parameter,
                                .each = 1};
-    ha_made_add_records(made, 0, "p", "ha_these");
+    ha_made_add_records(made, 0, rank, "p", "ha_these");
     return made;
 }
 

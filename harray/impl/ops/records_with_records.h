@@ -8,7 +8,8 @@
 
 static const char ha_join_name[] = "ha_records_apply_records";
 
-/* A call. Where both sides are the same records there is no other one, and what is said of the left is of both. */
+/* A call. Where both sides are the same records there is no other one, and what is said of the left is of both. Where the
+ * right side is one record it meets all: shifted they meet it, too. */
 typedef struct ha_join_call {
     ha_records *left, *right;
     ha_operator operation;
@@ -18,7 +19,7 @@ typedef struct ha_join_call {
     ha_pairing pairing;
     char *write, *read;       /* how they are opened */
     ha_region box, right_box; /* the records that meet */
-    int is_self, is_shifted, is_empty, as_kernel;
+    int is_self, is_one, is_shifted, is_empty, as_kernel;
 } ha_join_call;
 
 /* ---- as a kernel --------------------------------------------------------------------------------- */
@@ -27,7 +28,8 @@ static const char *const ha_join_shifts[] = {"s0", "s1", "s2", "s3"};
 
 HA_IN_ void ha_join_put_body(ha_text *t, const ha_join_call *c, ha_value_needs *needs) {
     ha_print(t, "{ ");
-    if (c->is_shifted) ha_print(t, "ha_cursor there = at; ");
+    if (c->is_shifted || c->is_one) ha_print(t, "ha_cursor there = at; ");
+    for (int d = 0; d < HA_MAPPING_RANK && c->is_one; d++) ha_print(t, "there.i[%d] = 0; ", d);
     for (int d = 0; d < ha_records_rank(c->left) && c->is_shifted; d++)
         ha_print(t, "there.i[%d] += %s; ", d, ha_join_shifts[d]);
     ha_pairing_put_body(t, &c->pairing, needs);
@@ -43,14 +45,17 @@ static void ha_join_put(ha_text *t, int which, const void *call) {
     if (which == HA_MADE_BODY) ha_join_put_body(t, c, &needs);
     if (which == HA_MADE_RECORD) ha_made_put_record(t, c->pairing.left);
     if (which == HA_MADE_OTHER_WHAT && !c->is_self) ha_print(t, "%s", c->read);
-    if (which == HA_MADE_OTHER_RECORD && !c->is_self) ha_made_put_record(t, c->pairing.right);
+    if (which == HA_MADE_OTHER_RECORD && !c->is_self) {
+        ha_print(t, "%d: ", ha_records_rank(c->right));
+        ha_made_put_record(t, c->pairing.right);
+    }
 }
 
 HA_IN_ void ha_join_describe(const ha_join_call *c, ha_made_kernel *made) {
     ha_value_needs needs = {0, 0, 0};
     ha_text nowhere = ha_text_into(NULL, 0);
     ha_join_put_body(&nowhere, c, &needs);
-    if (!c->is_self) ha_made_add_records(made, 1, "q", "ha_those");
+    if (!c->is_self) ha_made_add_records(made, 1, ha_records_rank(c->right), "q", "ha_those");
     for (int d = 0; d < ha_records_rank(c->left) && c->is_shifted; d++)
         ha_made_add(made, HA_KERNEL_VALUE_, ha_join_shifts[d], "int64_t")->bytes = sizeof(int64_t);
     ha_pairing_add_uses(made, &needs);
@@ -75,6 +80,14 @@ typedef struct ha_join_work {
     ha_records_access left, right;
 } ha_join_work;
 
+/* Each record on the left with its own one, or with the only one. */
+HA_IN_ ha_status ha_join_apply(const ha_join_call *c, const ha_mapped *left, const ha_mapped *right,
+                               const ha_applying *how, ha_error *error) {
+    const ha_asked asked = ha_ask(ha_join_name, error);
+    const ha_apply_right side = {.kind = c->is_one ? HA_RIGHT_ONE : HA_RIGHT_VIEW, .view = right};
+    return ha_apply(&asked, left, c->operation, &side, how);
+}
+
 HA_IN_ const ha_records_access *ha_join_right(const ha_join_work *w) {
     return w->call->is_self ? &w->left : &w->right;
 }
@@ -91,7 +104,7 @@ HA_IN_ void ha_join_loops(ha_join_work *w, void *const *left_blob, void *const *
     }
     how.first = first;
     how.last = last;
-    w->loop.status = ha_mapped_apply_view(&left, c->operation, &right, &how, &w->loop.error);
+    w->loop.status = ha_join_apply(c, &left, &right, &how, &w->loop.error);
 }
 
 /* On a queue, while its caller waits. */
@@ -177,7 +190,7 @@ HA_IN_ ha_status ha_join_pair(ha_join_call *c, const ha_join_mappings *m) {
                       .operation = c->operation,
                       .of = c->is_self ? "ha_these_" : "ha_those_",
                       .from = c->is_self ? "p" : "q",
-                      .at = c->is_shifted ? "there" : "at"};
+                      .at = c->is_shifted || c->is_one ? "there" : "at"};
     if (ha_pairing_make(p, m->left->rows, m->right->rows, c->how->paths)) return HA_ERR_MEMORY;
     c->write = ha_join_what(p, "write ", 0);
     c->read = ha_join_what(p, "read ", 1);
@@ -197,7 +210,7 @@ HA_IN_ ha_status ha_join_try(const ha_join_call *c, const ha_join_mappings *m, h
     if (!blob) return HA_ERR_MEMORY;
     for (size_t b = 0; b < blobs; b++) blob[b] = NULL;
     const ha_mapped left = {m->left, blob}, right = {m->right, blob + lefts};
-    const ha_status s = ha_mapped_apply_view(&left, c->operation, &right, &nowhere, error);
+    const ha_status s = ha_join_apply(c, &left, &right, &nowhere, error);
     HARRAY_FREE(blob);
     return s;
 }
@@ -233,9 +246,11 @@ HA_IN_ ha_status ha_join_look(ha_join_call *c) {
 
 /* ---- where --------------------------------------------------------------------------------------- */
 
-/* The indices of a dimension that are inside of both. Shifted that far, they are inside of nothing. */
+/* The indices of a dimension that are inside of both. Shifted that far, they are inside of nothing. One record is met by
+ * as many as there are. */
 HA_IN_ void ha_join_clip(ha_join_call *c, int d) {
-    const int64_t extent = ha_records_extent(c->left, d), other = ha_records_extent(c->right, d);
+    const int64_t extent = ha_records_extent(c->left, d);
+    const int64_t other = c->is_one ? extent : ha_records_extent(c->right, d);
     const int64_t shift = c->is_shifted ? c->how->shift[d] : 0;
     int64_t first = c->how->first && c->how->first[d] > 0 ? c->how->first[d] : 0;
     int64_t last = c->how->last ? ha_least(c->how->last[d], extent) : extent;
@@ -248,6 +263,7 @@ HA_IN_ void ha_join_clip(ha_join_call *c, int d) {
     if (c->is_empty) return;
     c->box.first[d] = (ptrdiff_t)first;
     c->box.last[d] = (ptrdiff_t)last;
+    if (c->is_one) return;
     c->right_box.first[d] = (ptrdiff_t)(first + shift);
     c->right_box.last[d] = (ptrdiff_t)(last + shift);
 }
@@ -280,8 +296,9 @@ ha_status ha_records_apply_records_(ha_records *left, ha_operator op, ha_records
                       .how = how ? how : &everything,
                       .context = ha_resolve(context),
                       .site = ha_from(site),
-                      .is_self = left == right};
-    for (int d = 0; d < ha_records_rank(left) && c.how->shift; d++)
+                      .is_self = left == right,
+                      .is_one = left != right && ha_records_size(right) == 1};
+    for (int d = 0; d < ha_records_rank(left) && c.how->shift && !c.is_one; d++)
         c.is_shifted |= c.how->shift[d] != 0;
     HA_FROM(c.site) s = ha_join_choose(&c);
     HARRAY_FREE(c.pairing.pair);

@@ -7,6 +7,7 @@
 
 typedef enum ha_apply_kind {
     HA_RIGHT_VIEW,
+    HA_RIGHT_ONE, /* the first record of the view, for all */
     HA_RIGHT_RECORD,
     HA_RIGHT_SCALAR,
     HA_RIGHT_NUMBER
@@ -127,16 +128,27 @@ HA_IN_ ha_constant ha_apply_number_for(double number, ha_dtype type) {
     return c;
 }
 
-HA_IN_ void ha_apply_make_leaf(ha_apply_asked *a, const ha_leaf_pair *pair, ha_apply_leaf *leaf) {
+/* The value of the first record; of none, where nothing is computed, there need be no memory. */
+HA_IN_ void ha_apply_take_first(const ha_apply_plan *p, const ha_mapped *view,
+                                const ha_leaf_pair *pair, ha_constant *c) {
+    static const int64_t first[HA_MAPPING_RANK];
+    c->type = pair->from.type;
+    if (p->records > 0) ha_mapped_get(view, pair->from_number, first, c->value);
+}
+
+HA_IN_ void ha_apply_make_leaf(ha_apply_asked *a, const ha_apply_plan *p, const ha_leaf_pair *pair,
+                               ha_apply_leaf *leaf) {
     const ha_apply_right *right = a->right;
     leaf->left = pair->to_number;
     leaf->left_type = pair->to.type;
-    leaf->right = right->view ? pair->from_number : -1;
-    if (right->view) {
+    leaf->right = p->right ? pair->from_number : -1;
+    if (p->right) {
         leaf->right_type = pair->from.type;
         return;
     }
-    if (right->kind == HA_RIGHT_NUMBER) {
+    if (right->kind == HA_RIGHT_ONE) {
+        ha_apply_take_first(p, right->view, pair, &leaf->constant);
+    } else if (right->kind == HA_RIGHT_NUMBER) {
         if (a->number_type != leaf->left_type)
             a->number = ha_apply_number_for(right->number, leaf->left_type);
         a->number_type = leaf->left_type;
@@ -158,8 +170,8 @@ HA_IN_ const char *ha_apply_mistake(const ha_apply_plan *p, const ha_apply_leaf 
         return "a complex number makes no real one";
     if (leaf->left_type == HA_DTYPE_bool && p->operation != HA_ASSIGN)
         return "a bool can be assigned only";
-    if (leaf->right < 0 && p->operation == HA_DIVIDE && ha_constant_is_zero(&leaf->constant) &&
-        !ha_is_floating(ha_type_of_part(leaf->left_type)) &&
+    if (leaf->right < 0 && right->kind != HA_RIGHT_ONE && p->operation == HA_DIVIDE &&
+        ha_constant_is_zero(&leaf->constant) && !ha_is_floating(ha_type_of_part(leaf->left_type)) &&
         (right->kind == HA_RIGHT_NUMBER || !ha_is_floating(leaf->right_type)))
         return "an integer cannot be divided by 0";
     if (row->blob < 0) return NULL;
@@ -177,7 +189,7 @@ HA_IN_ ha_status ha_apply_add_leaves(ha_apply_asked *a, ha_apply_plan *p) {
     for (int64_t k = 0; k < a->pairs; k++) {
         if (!a->pair[k].is_chosen) continue;
         ha_apply_leaf *leaf = &p->leaf[p->leaves]; /* one more than is there yet */
-        ha_apply_make_leaf(a, &a->pair[k], leaf);
+        ha_apply_make_leaf(a, p, &a->pair[k], leaf);
         const char *mistake = ha_apply_mistake(p, leaf, a->right);
         if (mistake) return ha_copy_refuse_leaf(a->asked, p->left->mapping, leaf->left, mistake);
         if (p->records > 0) ha_apply_add_leaf(p);
@@ -280,7 +292,9 @@ HA_IN_ ha_status ha_apply_check_sides(const ha_asked *asked, const ha_mapped *le
 HA_IN_ ha_status ha_apply(const ha_asked *asked, const ha_mapped *left, ha_operator operation,
                           const ha_apply_right *right, const ha_applying *how) {
     static const ha_applying everything;
-    ha_apply_plan p = {.left = left, .right = right->view, .operation = operation};
+    ha_apply_plan p = {.left = left,
+                       .right = right->kind == HA_RIGHT_VIEW ? right->view : NULL,
+                       .operation = operation};
     ha_apply_asked a = {.asked = asked, .right = right, .how = how ? how : &everything};
     int64_t right_leaves = 0;
     ha_status s = ha_apply_check_sides(asked, left, right);
