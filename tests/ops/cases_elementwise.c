@@ -52,7 +52,9 @@ static void map_some(ha_dtype type, ha_map_operation op) {
     of_z.n = of_x.n;
     for (int i = 0; i < of_x.n; i++) of_z.at[i] = naive_map(op, of_x.at[i]);
     know_operation(type, HA_OP_OF_MAPS + (int)op, 0);
+    put_there(x);
     SUCCEEDS(ha_map(op, y, x, C));
+    expect_there(x);
     expect_elements(y, &of_z, is_exact(type, HA_OP_OF_MAPS + (int)op), "map", (int)op);
     if (!in_place) {
         expect_elements(x, &of_x, 1, "argument of map", (int)op);
@@ -120,7 +122,9 @@ static void combine_some(ha_dtype type, kind how, int op) {
                                          : op,
                            of_x.at[i], how == BY_NUMBER ? a : of_y.at[i], a, b);
     know_operation(type, place, how == BY_NUMBER);
+    put_there(x);
     SUCCEEDS(call(how, op, z, x, y, a, b));
+    expect_there(x);
     expect_elements(z, &of_z, compares || is_exact(type, place), "combine", op + 100 * (int)how);
     if (y.array != z.array && y.array != x.array) drop_array(y.array);
     if (x.array != z.array) drop_array(x.array);

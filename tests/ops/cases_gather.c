@@ -105,7 +105,9 @@ static void gather_some(ha_dtype type, ha_dtype index) {
     some_arrays a = some_arrays_of(type, index, 1);
     read_values(a.x, &of_x);
     know_gather(ha_dtype_size(type), index);
+    put_there(a.x);
     SUCCEEDS(ha_gather(a.all, a.x, a.at, C));
+    expect_there(a.x);
     of_y.n = 0;
     for (int i = 0; i < of_at.n; i++)
         for (int64_t r = 0; r < a.rest; r++)

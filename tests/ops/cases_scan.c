@@ -117,6 +117,7 @@ static void scan_some(ha_dtype type, ha_reduction op) {
     for (int e = 0; e < rank; e++) *(e < d ? &before : &behind) *= e == d ? 1 : (int)extent[e];
     read_values(x, &of_x);
     know_scan(type, op, !whole, kind);
+    put_there(x);
     if (whole) {
         scan_values(op, 1, of_x.n, 1, kind == HA_EXCLUSIVE);
         SUCCEEDS(ha_scan(op, y, x, kind, C));
@@ -124,6 +125,7 @@ static void scan_some(ha_dtype type, ha_reduction op) {
         scan_values(op, before, (int)extent[d], behind, kind == HA_EXCLUSIVE);
         SUCCEEDS(ha_scan_along(op, y, x, d, kind, C));
     }
+    expect_there(x);
     expect_elements(y, &of_y, ha_dtype_kind(type) != HA_KIND_COMPLEX, whole ? "scan" : "scan along",
                     (int)op);
     if (!in_place) {

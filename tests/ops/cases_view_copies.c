@@ -20,8 +20,6 @@ static const ha_dtype all_types[] = {
     HA_DTYPE_bfloat16, HA_DTYPE_float,    HA_DTYPE_double,  HA_DTYPE_c64,      HA_DTYPE_c128};
 enum { ALL_TYPES = sizeof all_types / sizeof *all_types };
 
-static int compiles(void) { return ha_way_of(C) == HA_WAY_COMPILED; }
-
 /* ---- on the fake driver -------------------------------------------------------------------------- */
 
 static void know_key(ha_op_key key) {
@@ -51,13 +49,6 @@ static void know_fill(size_t bytes) {
 }
 
 /* ---- copies -------------------------------------------------------------------------------------- */
-
-/* Written there last. */
-static void move_to(ha_array *a, ha_context *c) {
-    ha_access v;
-    SUCCEEDS(ha_open(&v, a, c, HA_WRITE, 0, HA_END));
-    SUCCEEDS(ha_close(&v));
-}
 
 static ha_dvalue a_number(ha_dtype type) {
     return type == HA_DTYPE_bool ? ha_dvalue_of_bool(draw(2) != 0) : some_number(type);

@@ -117,6 +117,28 @@ HA_UNUSED static darray some_view(ha_dtype type, int rank, const int64_t *extent
     return darray_broadcast(x, rank, extent);
 }
 
+/* ---- where they are ------------------------------------------------------------------------------ */
+
+HA_UNUSED static int compiles(void) { return ha_way_of(C) == HA_WAY_COMPILED; }
+
+/* Written there last. */
+static void move_to(ha_array *a, ha_context *c) {
+    ha_access v;
+    SUCCEEDS(ha_open(&v, a, c, HA_WRITE, 0, HA_END));
+    SUCCEEDS(ha_close(&v));
+}
+
+/* One of two is at C alone before an operation; where kernels read it, it does not move to the host for them. */
+static int is_there;
+HA_UNUSED static void put_there(darray x) {
+    is_there = (int)draw(2);
+    if (is_there) move_to(x.array, C);
+}
+HA_UNUSED static void expect_there(darray x) {
+    if (is_there && compiles() && darray_size(x))
+        assert_false(ha_array_valid(x.array, H, 0, HA_END));
+}
+
 /* A view of eight dimensions of which no two can be taken as one, of 256 elements. */
 HA_UNUSED static darray eight_dimensions_of(ha_dtype type) {
     const int64_t room[] = {3, 3, 3, 3, 3, 3, 3, 3};
