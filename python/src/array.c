@@ -182,6 +182,15 @@ static PyObject *numpy_array(PyObject *self, PyObject *args, PyObject *keywords)
     return result;
 }
 
+/* JAX asks here for what jax.numpy.asarray takes. */
+static PyObject *jax_array(PyObject *self, PyObject *unused) {
+    (void)unused;
+    PyObject *module = PyImport_ImportModule("harray._jax");
+    PyObject *result = module ? PyObject_CallMethod(module, "copy_of", "O", self) : NULL;
+    Py_XDECREF(module);
+    return result;
+}
+
 static PyObject *repr(PyObject *self) {
     char name[64], shape[200];
     darray_print_shape(ARRAY(self), shape, sizeof shape);
@@ -346,6 +355,7 @@ static PyMethodDef methods[] = {
      "overwrite(ctx=None, *, wait=True): an access to write all; nothing is moved."},
     {"numpy", numpy_copy, METH_NOARGS, "A copy as a numpy.ndarray: nothing stays open."},
     {"__array__", METHOD(numpy_array), METH_VARARGS | METH_KEYWORDS, NULL},
+    {"__jax_array__", jax_array, METH_NOARGS, NULL},
     {"__dlpack__", METHOD(array_dlpack), METH_VARARGS | METH_KEYWORDS, NULL},
     {"__dlpack_device__", array_dlpack_device, METH_NOARGS, NULL},
     {"__reduce_ex__", reduce, METH_O, NULL},

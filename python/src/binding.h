@@ -33,6 +33,13 @@ static inline void replace(PyObject **place, PyObject *by) {
     Py_XDECREF(old);
 }
 
+/* A new reference; NULL, without an exception where there is no such attribute. */
+static inline PyObject *attribute(PyObject *object, const char *name) {
+    PyObject *value = PyObject_GetAttrString(object, name);
+    if (!value && PyErr_ExceptionMatches(PyExc_AttributeError)) PyErr_Clear();
+    return value;
+}
+
 /* A str of C's text, which may be cut in the middle of a letter, as long names are. */
 static inline PyObject *text_from(const char *text) {
     return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
@@ -246,6 +253,8 @@ PyObject *wrap(PyObject *module, PyObject *args, PyObject *keywords);
 PyObject *wrap_object(PyObject *object, PyObject *context);
 /* A new array on the host with the values of a buffer, whoever has its memory. */
 PyObject *copy_buffer(PyObject *object);
+/* A package refused a buffer, as JAX does of bfloat16 and on GPUs, and has DLPack as well: clears the exception, 1. */
+int has_other_way(PyObject *object);
 /* Keeps an object until the array has gone: takes the array over, also on failure. */
 PyObject *keep_until_gone(darray x, PyObject *object, Py_buffer *view);
 PyObject *take_interface(PyObject *dictionary, PyObject *owner);

@@ -137,8 +137,7 @@ static int refuse(darray x, const char *why) {
 static int can_be_told(darray x, const wanted *w, unsigned how) {
     if (w->is_versioned || how != HA_READ) return 1;
     refuse(x, "this consumer of DLPack cannot be told that it may only read (it gave no "
-              "max_version): give it "
-              "x.write(ctx), or ask for a copy");
+              "max_version): give it x.write(ctx), or a copy, x.copy().write(ctx)");
     return 0;
 }
 

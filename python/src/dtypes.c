@@ -59,19 +59,33 @@ static int dtype_of_text(const char *text, ha_dtype *type) {
     return refuse_dtype(text);
 }
 
-/* The text that stands for an object: a str itself, the name or str of a dtype, the name of a class. */
-static PyObject *text_of(PyObject *object) {
-    if (PyUnicode_Check(object)) return Py_NewRef(object);
-    PyObject *text = PyObject_GetAttrString(object, "str"); // a dtype of NumPy
-    PyObject *name = PyObject_GetAttrString(object, "name");
+/* Of a dtype of PyTorch, which has no name but its str: "torch.float32". NULL: it is none. */
+static PyObject *torch_name(PyObject *object) {
+    PyObject *text = PyObject_Str(object);
+    const char *name = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+    PyObject *plain = name && !strncmp(name, "torch.", 6) ? PyUnicode_FromString(name + 6) : NULL;
+    Py_XDECREF(text);
+    return plain;
+}
+
+/* A dtype of NumPy is its str, but for bfloat16, which has a name only. NULL, maybe without an exception: it is none. */
+static PyObject *text_of_dtype(PyObject *object) {
+    PyObject *text = attribute(object, "str");
+    PyObject *name = PyErr_Occurred() ? NULL : attribute(object, "name");
     const int is_short = name && PyUnicode_Check(name) &&
                          !PyUnicode_CompareWithASCIIString(name, "bfloat16");
     if ((!text || is_short) && name) replace(&text, Py_NewRef(name));
     Py_XDECREF(name);
-    PyErr_Clear();
-    if (text && PyUnicode_Check(text)) return text;
-    Py_XDECREF(text);
-    return PyObject_GetAttrString(object, "__name__"); // float, numpy.float32
+    if (text && (!PyUnicode_Check(text) || PyErr_Occurred())) replace(&text, NULL);
+    return text;
+}
+
+/* The text that stands for an object: a str itself, that of a dtype, the name of a class. NULL as above. */
+static PyObject *text_of(PyObject *object) {
+    if (PyUnicode_Check(object)) return Py_NewRef(object);
+    PyObject *text = text_of_dtype(object);
+    if (!text && !PyErr_Occurred()) text = attribute(object, "__name__"); // float, numpy.float32
+    return text || PyErr_Occurred() ? text : torch_name(object);
 }
 
 int dtype_from(PyObject *object, ha_dtype *type) {
@@ -80,7 +94,7 @@ int dtype_from(PyObject *object, ha_dtype *type) {
     int status = -1;
     if (name)
         status = dtype_of_text(name, type);
-    else
+    else if (!PyErr_Occurred())
         PyErr_Format(PyExc_TypeError, "%R is no dtype", object);
     Py_XDECREF(text);
     return status;

@@ -126,8 +126,10 @@ static PyObject *array_without_copy(PyObject *object, const plan *p) {
 static PyObject *array_of(PyObject *object, PyObject *copy, const plan *p) {
     if (copy == Py_False) return array_without_copy(object, p);
     if (!has_memory(object)) return array_of_nested(object, p->type, p->context);
-    if (copy == Py_True && !is_array(object) && PyObject_CheckBuffer(object))
-        return planned(copy_buffer(object), p->context != ha_host(), p);
+    if (copy == Py_True && !is_array(object) && PyObject_CheckBuffer(object)) {
+        PyObject *array = copy_buffer(object);
+        if (array || !has_other_way(object)) return planned(array, p->context != ha_host(), p);
+    }
     return planned(wrap_object(object, NULL), copy == Py_True, p);
 }
 

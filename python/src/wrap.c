@@ -115,13 +115,6 @@ PyObject *copy_buffer(PyObject *object) {
 
 /* ---- whatever it is --------------------------------------------------------------------------- */
 
-/* A new reference, or NULL without an exception. */
-static PyObject *attribute(PyObject *object, const char *name) {
-    PyObject *value = PyObject_GetAttrString(object, name);
-    if (!value && PyErr_ExceptionMatches(PyExc_AttributeError)) PyErr_Clear();
-    return value;
-}
-
 static PyObject *wrap_interfaces(PyObject *object, PyObject *context) {
     PyObject *array = NULL, *found = attribute(object, "__array_interface__");
     if (found)
@@ -148,13 +141,28 @@ static PyObject *wrap_sycl(PyObject *object) {
     return array;
 }
 
+int has_other_way(PyObject *object) {
+    PyObject *type, *value, *trace;
+    if (!PyErr_ExceptionMatches(PyExc_BufferError)) return 0;
+    PyErr_Fetch(&type, &value, &trace);
+    const int has = !PyObject_TypeCheck(object, access_type) &&
+                    PyObject_HasAttrString(object, "__dlpack__");
+    PyErr_Restore(type, value, trace);
+    if (has) PyErr_Clear();
+    return has;
+}
+
 /* In this order. */
 PyObject *wrap_object(PyObject *object, PyObject *context) {
     if (is_array(object)) return array_view(ARRAY(object));
     if (is_raw(object)) return wrap_raw(object, NULL, NULL);
     PyObject *array = wrap_sycl(object);
     if (array || PyErr_Occurred()) return array;
-    return PyObject_CheckBuffer(object) ? wrap_buffer(object) : wrap_interfaces(object, context);
+    if (PyObject_CheckBuffer(object)) {
+        array = wrap_buffer(object);
+        if (array || !has_other_way(object)) return array;
+    }
+    return wrap_interfaces(object, context);
 }
 
 PyObject *wrap(PyObject *module, PyObject *args, PyObject *keywords) {

@@ -4,6 +4,7 @@ import ctypes
 import gc
 import sys
 import threading
+import types
 import weakref
 
 import numpy as np
@@ -240,6 +241,61 @@ def test_wrong_interfaces(changes, words):
 def test_interfaces_of_other_kinds(changes):
     with pytest.raises((NotImplementedError, ValueError)):
         ha.wrap(interface(**changes))
+
+
+class Refusing:
+    """As JAX's arrays of bfloat16, or on a GPU: no buffer, but DLPack."""
+
+    def __init__(self, error):
+        self.error, self.values = error, np.arange(3.0)
+
+    def __buffer__(self, flags):
+        raise self.error("no buffer")
+
+    def __dlpack__(self, **how):
+        return self.values.__dlpack__(**how)
+
+    def __dlpack_device__(self):
+        return self.values.__dlpack_device__()
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="classes have no buffers before Python 3.12")
+def test_who_refuses_a_buffer_has_dlpack():
+    for take in (ha.wrap, ha.array):
+        assert take(Refusing(BufferError)).tolist() == [0, 1, 2]
+        with pytest.raises(ValueError, match="no buffer"):
+            take(Refusing(ValueError))
+    with ha.zeros(3, "bfloat16", name="x").read() as v, pytest.raises(BufferError, match="bfloat16"):
+        ha.wrap(v)
+
+
+def test_what_jax_asks_for(monkeypatch):
+    package = types.ModuleType("jax")
+    package.numpy = np # which takes DLPack as well
+    monkeypatch.setitem(sys.modules, "jax", package)
+    x = ha.array([[1.0, 2.0], [3.0, 4.0]])
+    a = x.T.__jax_array__()
+    x[0, 1] = 7
+    assert a.tolist() == [[1, 3], [2, 4]]
+    package.numpy = None
+    with pytest.raises(AttributeError, match="from_dlpack"):
+        x.__jax_array__()
+    monkeypatch.setitem(sys.modules, "jax", None)
+    with pytest.raises(ImportError, match="jax"):
+        x.__jax_array__()
+
+
+def test_names_of_pytorchs_types():
+    class Type: # pylint: disable=too-few-public-methods
+        def __init__(self, name):
+            self.name_ = name
+
+        def __str__(self):
+            return self.name_
+    assert ha.zeros(2, Type("torch.bfloat16")).dtype == "bfloat16"
+    for wrong in ("torch.float8_e5m2", "float32", "torch"):
+        with pytest.raises(TypeError, match="no such elements|is no dtype"):
+            ha.zeros(2, Type(wrong))
 
 
 def test_failing_objects_say_what_they_said():

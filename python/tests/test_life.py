@@ -228,7 +228,9 @@ def test_nothing_is_left(name):
 def test_references_are_counted():
     gc.collect()
     x, host = ha.zeros(3, name="x"), ha.host
-    values = [None, True, False, x, host, ha.Array, "read", (1, 0)]
+    values = [x, host, ha.Array, "read", (1, 0)]
+    if sys.version_info < (3, 12): # immortal since, and no longer counted by the interpreter, but by extensions for 3.11
+        values += [None, True, False]
     before = [sys.getrefcount(value) for value in values]
     for _ in range(200):
         with x.read(host) as v, x.read(None, wait=True):

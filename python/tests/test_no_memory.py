@@ -23,6 +23,8 @@ PROGRAMS = {
     "from_dlpack": "ha.from_dlpack(array)",
     "wrap": "ha.wrap(array, name='w')",
     "wrap_bytes": "ha.wrap(bytearray(64))",
+    "dtypes": "(ha.zeros(3, np.float32), ha.zeros(3, np.dtype('f4')), ha.zeros(3, torch_int))",
+    "jax": "x.__jax_array__()",
     "zeros": "ha.zeros((3, 4), 'f4', name='new')",
     "full": "ha.full((3, 4), 2.5)",
     "nested": "ha.array([[1, 2], [3, 4]])",
@@ -47,8 +49,12 @@ PROGRAMS = {
 }
 
 HELP = '''
-import copy, gc, pickle, sys, _testcapi
+import copy, gc, pickle, sys, types, _testcapi
 import numpy as np, harray as ha
+jax = types.ModuleType("jax")
+jax.numpy = np # takes DLPack, too
+sys.modules["jax"] = jax
+torch_int = type("dtype", (), {"__str__": lambda self: "torch.int32"})()
 values, told = {}, []
 sys.unraisablehook = lambda unraisable: told.append(unraisable.exc_type)
 def put(key, view): values[key] = bytes(view)
