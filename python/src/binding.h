@@ -246,6 +246,9 @@ PyObject *access_dlpack_device(PyObject *self, PyObject *unused);
 PyObject *from_dlpack(PyObject *module, PyObject *args, PyObject *keywords);
 /* The array of another package's object that has __dlpack__. */
 PyObject *take_dlpack(PyObject *object, ha_context *context);
+/* What could not be taken, as the exception says, of a copy that its package makes: where an array has the memory
+ * already. NULL: the exception stays. */
+PyObject *take_producers_copy(PyObject *object);
 
 /* ---- wrap.c and from_interfaces.c ------------------------------------------------------------ */
 

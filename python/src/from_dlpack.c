@@ -62,15 +62,15 @@ static PyObject *array_of(PyObject *capsule, ha_context *context) {
 }
 
 /* With the versions that harray knows; as before there were any, for packages that do not know the argument. */
-static PyObject *ask(PyObject *object, PyObject *stream) {
+static PyObject *ask(PyObject *object, PyObject *stream, int copies) {
     PyObject *method = PyObject_GetAttrString(object, "__dlpack__");
     if (!method) return NULL;
     PyObject *none = PyTuple_New(0);
-    PyObject *newer = Py_BuildValue("{s:O,s:(ii)}", "stream", stream, "max_version", HA_DL_MAJOR,
-                                    HA_DL_MINOR);
+    PyObject *newer = Py_BuildValue(copies ? "{s:O,s:(ii),s:O}" : "{s:O,s:(ii)}", "stream", stream,
+                                    "max_version", HA_DL_MAJOR, HA_DL_MINOR, "copy", Py_True);
     PyObject *older = stream == Py_None ? PyDict_New() : Py_BuildValue("{s:O}", "stream", stream);
     PyObject *capsule = none && newer && older ? PyObject_Call(method, none, newer) : NULL;
-    if (!capsule && older && PyErr_ExceptionMatches(PyExc_TypeError)) {
+    if (!capsule && older && !copies && PyErr_ExceptionMatches(PyExc_TypeError)) {
         PyErr_Clear();
         capsule = PyObject_Call(method, none, older);
     }
@@ -109,13 +109,25 @@ static PyObject *stream_of(ha_context *context) {
     return stream ? PyLong_FromVoidPtr(stream) : PyLong_FromLong(1);
 }
 
-PyObject *take_dlpack(PyObject *object, ha_context *context) {
+static PyObject *take(PyObject *object, ha_context *context, int copies) {
     if (!context && context_of(object, &context)) return NULL;
     PyObject *stream = stream_of(context);
-    PyObject *capsule = stream ? ask(object, stream) : NULL;
+    PyObject *capsule = stream ? ask(object, stream, copies) : NULL;
     PyObject *array = capsule ? array_of(capsule, context) : NULL;
     Py_XDECREF(capsule);
     Py_XDECREF(stream);
+    return array;
+}
+
+PyObject *take_dlpack(PyObject *object, ha_context *context) { return take(object, context, 0); }
+
+PyObject *take_producers_copy(PyObject *object) {
+    PyObject *type, *value, *trace, *array = NULL;
+    if (!PyErr_ExceptionMatches(PyExc_RuntimeError)) return NULL;
+    PyErr_Fetch(&type, &value, &trace);
+    if (PyObject_HasAttrString(object, "__dlpack__")) array = take(object, NULL, 1);
+    PyErr_Restore(type, value, trace);
+    if (array) PyErr_Clear();
     return array;
 }
 
@@ -145,5 +157,6 @@ PyObject *from_dlpack(PyObject *module, PyObject *args, PyObject *keywords) {
         return PyErr_Format(PyExc_ValueError, "the values are at %s: at %s they are a copy",
                             ha_context_name(source), ha_context_name(target));
     PyObject *array = take_dlpack(object, source);
-    return target != source || copy == Py_True ? copied(array, target) : array;
+    if (target == source && copy != Py_True) return array;
+    return copied(array ? array : take_producers_copy(object), target);
 }

@@ -130,7 +130,9 @@ static PyObject *array_of(PyObject *object, PyObject *copy, const plan *p) {
         PyObject *array = copy_buffer(object);
         if (array || !has_other_way(object)) return planned(array, p->context != ha_host(), p);
     }
-    return planned(wrap_object(object, NULL), copy == Py_True, p);
+    PyObject *array = wrap_object(object, NULL);
+    if (!array && copy == Py_True) array = take_producers_copy(object);
+    return planned(array, copy == Py_True, p);
 }
 
 PyObject *make_array(PyObject *module, PyObject *args, PyObject *keywords) {

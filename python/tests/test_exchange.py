@@ -205,6 +205,32 @@ def test_memory_is_wrapped_once():
     assert ha.array(a).tolist() == x.tolist() == [0, 0, 0] # a copy may be had
 
 
+def test_who_has_dlpack_copies_what_is_wrapped():
+    class Producer: # pylint: disable=too-few-public-methods
+        """NumPy's memory by DLPack alone."""
+        __dlpack_device__ = staticmethod(lambda: (1, 0))
+
+        def __init__(self):
+            self.values, self.asked = np.arange(3.0), []
+
+        def __dlpack__(self, **how):
+            self.asked.append(how.get("copy"))
+            return self.values.__dlpack__(**how)
+    a = Producer()
+    x = ha.wrap(a)
+    for copied in (lambda: ha.array(a), lambda: ha.from_dlpack(a, copy=True), lambda: ha.from_dlpack(a, device="sim:0")):
+        a.asked.clear()
+        assert copied().tolist() == [0, 1, 2] and a.asked == [None, True]
+    for shared in (lambda: ha.wrap(a), lambda: ha.from_dlpack(a), lambda: ha.array(a, copy=None)):
+        with pytest.raises(RuntimeError, match="owns some"):
+            shared()
+    older = Older(a.values)
+    for copied in (lambda: ha.array(older), lambda: ha.from_dlpack(older, copy=True)):
+        with pytest.raises(RuntimeError, match="owns some"):
+            copied()
+    assert x.tolist() == [0, 1, 2]
+
+
 def interface(**changes):
     values = np.arange(6.0)
     told = {"shape": (2, 3), "typestr": "<f8", "data": (values.ctypes.data, False), "strides": None, "version": 3}

@@ -87,6 +87,17 @@ def test_a_tensor_lives_as_long_as_its_array():
     assert gone() is None
 
 
+def test_a_copy_may_be_had_of_what_is_wrapped():
+    tensor = torch.arange(3.0)
+    x, y = ha.wrap(tensor), ha.zeros((2, 3))
+    y[1] = tensor
+    for z in (ha.array(tensor), ha.from_dlpack(tensor, copy=True), ha.from_dlpack(tensor, device="sim:0"), y[1]):
+        assert z.tolist() == [0, 1, 2]
+    with pytest.raises(RuntimeError, match="owns some"):
+        ha.wrap(tensor)
+    assert x.tolist() == [0, 1, 2]
+
+
 def test_values_come_back_to_a_tensor():
     tensor = torch.arange(3.0)
     x = ha.wrap(tensor)
