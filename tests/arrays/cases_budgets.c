@@ -251,6 +251,59 @@ TEST(new_arrays_wait_for_others) {
     drop_all_of_budget();
 }
 
+/* A memory whose blocks of some size take until they are told to come. */
+static atomic_int slow_asked, slow_may_come;
+
+static ha_status slow_allocate(void *user, size_t bytes, void **block) {
+    const ha_memory *m = C->memory;
+    (void)user;
+    if (bytes >= 2 * BYTES && !atomic_load(&slow_asked)) {
+        raise_flag(&slow_asked);
+        await_flag(&slow_may_come);
+    }
+    return ha_memory_table(m)->allocate(m->handle, bytes, block);
+}
+
+static void slow_release(void *user, void *block, size_t bytes) {
+    (void)user;
+    ha_memory_table(C->memory)->release(C->memory->handle, block, bytes);
+}
+
+/* Whether the first one in the line sleeps. */
+static int first_sleeps(void) {
+    pthread_mutex_lock(&ha_turns.lock);
+    const int sleeps = ha_turns.first && ha_turns.first->waits;
+    pthread_mutex_unlock(&ha_turns.lock);
+    return sleeps;
+}
+
+/* What another thread is about to have there is on no list yet: it is waited for all the same. */
+TEST(waits_for_who_is_about_to_have_memory) {
+    const ha_allocator slow = {slow_allocate, slow_release, NULL};
+    opener takes, waits;
+    if (shares_memory(C)) skip();
+    atomic_store(&slow_asked, 0);
+    atomic_store(&slow_may_come, 0);
+    SUCCEEDS(ha_memory_set_allocator(C, &slow));
+    budget_for(3);
+    harray_double x = filled_at(3, C), y = keep(harray_double_zeros_at(2 * N, H)),
+                  z = keep(harray_double_zeros_at(2 * N, H));
+    start_open(&takes, y.array, C, HA_READ, 0, HA_END);
+    await_flag(&slow_asked);
+    start_open(&waits, z.array, C, HA_READ, 0, HA_END);
+    while (!first_sleeps() && !has_opened(&waits)) sched_yield();
+    assert_false(has_opened(&waits));
+    raise_flag(&slow_may_come);
+    assert_int_equal(wait_opened(&takes), HA_OK);
+    finish(&takes);
+    assert_int_equal(wait_opened(&waits), HA_OK);
+    finish(&waits);
+    assert_false(is_there(x) || is_there(y));
+    assert_int_equal(waiting(), 0);
+    drop_all_of_budget();
+    SUCCEEDS(ha_memory_set_allocator(C, NULL));
+}
+
 /* Marks that are left when nobody waits any more end with the next opening. */
 TEST(marks_end) {
     harray_double x = filled_at(3, C);
@@ -470,6 +523,7 @@ int main(void) {
         FRESH(too_many_at_once),
         FRESH(waits_for_others),
         FRESH(new_arrays_wait_for_others),
+        FRESH(waits_for_who_is_about_to_have_memory),
         FRESH(marks_end),
         FRESH(wakes_when_it_came_later),
         FRESH(oldest_first),

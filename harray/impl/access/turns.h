@@ -9,9 +9,8 @@
  * where closing says that something has changed. So does whoever gives a block back there, or lists one, which has the
  * mark, too, as long as somebody waits. As it marks before it tries, no change is missed.
  *
- * Between taking a block and listing it nobody sees whose it is. So calls that take memory are counted, and who finds
- * such a call is woken when it ends. Nobody gives up, therefore, because another thread is slow: only where nobody
- * else has anything there, twice, with nothing changed since. */
+ * Nobody gives up because another thread is slow: only where nobody else has anything there, or takes memory
+ * (memory/taking.h), twice, with nothing changed since. */
 #ifndef HARRAY_IMPL_ACCESS_TURNS_H
 #define HARRAY_IMPL_ACCESS_TURNS_H
 
@@ -39,8 +38,6 @@ HA_STATE_ struct {
     pthread_cond_t change;
     ha_turn *first;   /* those of all lines, the oldest first */
     uint32_t waiting; /* how many; atomic */
-    uint32_t taking;  /* calls that take memory, and do not wait in a line; atomic */
-    uint32_t watched; /* whether somebody waits until one of these ends; atomic */
     uint64_t changes; /* what the first ones look at */
 } ha_turns = {.lock = PTHREAD_MUTEX_INITIALIZER, .change = PTHREAD_COND_INITIALIZER};
 
@@ -57,43 +54,6 @@ HA_IN_ void ha_turns_wake(void) {
 /* What others have changed so far: a try of one's own, with victims that then stay, is no reason for another one. */
 HA_IN_ uint64_t ha_turns_changes(void) HA_REQUIRES_(ha_turns.lock) {
     return ha_turns.changes - ha_self.changes;
-}
-
-/* ---- who takes memory ------------------------------------------------------------------------ */
-
-/* So many calls begin, or end (negative), in which blocks are taken, listed or given back. */
-HA_IN_ void ha_taking_add(int by) {
-    __atomic_fetch_add(&ha_turns.taking, (uint32_t)by, __ATOMIC_SEQ_CST);
-    if (by < 0 && __atomic_load_n(&ha_turns.watched, __ATOMIC_SEQ_CST) &&
-        __atomic_exchange_n(&ha_turns.watched, 0, __ATOMIC_SEQ_CST))
-        ha_turns_wake();
-}
-
-HA_IN_ int ha_taking_begin(void) {
-    ha_self.taking++;
-    ha_taking_add(1);
-    return 1;
-}
-
-HA_IN_ void ha_taking_end(void) {
-    ha_self.taking--;
-    ha_taking_add(-1);
-}
-
-static inline void ha_taking_leave(const int *begun) {
-    if (*begun) ha_taking_end();
-}
-
-/* Until the end of the block. */
-#define HA_TAKES_MEMORY_IF_(it_does)                                                               \
-    int ha_takes_                                                                                  \
-        __attribute__((cleanup(ha_taking_leave), unused)) = (it_does) ? ha_taking_begin() : 0
-#define HA_TAKES_MEMORY_ HA_TAKES_MEMORY_IF_(1)
-
-/* Whether others are about to: then this thread is woken when one of them has ended. */
-HA_IN_ int ha_others_take(void) {
-    __atomic_store_n(&ha_turns.watched, 1, __ATOMIC_SEQ_CST);
-    return __atomic_load_n(&ha_turns.taking, __ATOMIC_SEQ_CST) != 0;
 }
 
 /* ---- who is in the way ----------------------------------------------------------------------- */
@@ -231,8 +191,9 @@ HA_IN_ int ha_turn_look(ha_turn *t, int is_new) {
     pthread_mutex_lock(&ha_turns.lock);
     const uint64_t seen = ha_turns_changes();
     pthread_mutex_unlock(&ha_turns.lock);
+    ha_taking_watch();
     const int changed = is_new || seen != t->seen;
-    int obstacles = ha_others_take();
+    int obstacles = ha_others_take(0);
     obstacles |= ha_tiers_obstruct(
         t->memory); /* after that: who has ended has listed what it took */
     if (obstacles)

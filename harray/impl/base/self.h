@@ -26,7 +26,7 @@ typedef struct ha_thread {
     int no_transfers;  /* HA_NO_TRANSFERS scopes around this call */
     int on_queue;      /* inside a function that runs on a queue */
     uint64_t changes;  /* access/turns.h: that it made itself */
-    uint32_t taking;   /* access/turns.h: calls of its own that take memory, one inside the other */
+    uint32_t taking;   /* memory/taking.h: calls of its own, one inside the other */
     int in_part;       /* inside the parts of a launch (ha_set_parallel) */
     int in_controller; /* inside a function of ha_set_controller */
 } ha_thread;

@@ -2,6 +2,7 @@
 #define HARRAY_IMPL_MEMORY_ALL_H
 
 #include "attempt.h"
+#include "taking.h"
 #include "block.h"
 #include "resident.h"
 #include "pool.h"

@@ -98,9 +98,10 @@ HA_IN_ int ha_memory_reclaim_unused(ha_memory *m, ha_attempt *attempt) {
     return some;
 }
 
-/* Whether arrays may give way: then that is for the attempt to wait for. */
+/* Whether arrays may give way, now or when others have listed theirs: then that is for the attempt to wait for. */
 HA_IN_ int ha_memory_is_short(ha_memory *m, size_t bytes, ha_attempt *attempt) {
-    if (ha_attempt_is_full(attempt, m) || !ha_residents(m)) return 0;
+    if (ha_attempt_is_full(attempt, m)) return 0;
+    if (!ha_residents(m) && !ha_others_take(ha_self.taking)) return 0;
     attempt->short_of = m;
     attempt->need = bytes;
     return 1;
