@@ -364,6 +364,8 @@ static inline void check_owners(ha_array *const *arrays, size_t count) {
 }
 
 static inline void check_ledger(ha_array *const *arrays, size_t count) {
+    if (__atomic_load_n(&ha_taking.calls, __ATOMIC_RELAXED))
+        invariant_broken(NULL, "a call that has ended counts as taking memory");
     HA_DEBUG_(if (ha_fault_signals.told)
                   invariant_broken(NULL, "HARRAY_DEBUG has told of a mistake");)
     uint64_t living = 0;

@@ -77,23 +77,42 @@ HA_IN_ int64_t ha_along_levels(const ha_along_walk *w) {
     return w->all <= HA_PART_LANES_ * HA_PART_LANES_ ? HA_ALONG_FEW : HA_ALONG_LEVELS;
 }
 
+/* Lane `at` of results [i, i + n), and those abreast of it, into one of their 16 sums. */
+HA_IN_ void ha_along_lane(const ha_along_walk *w, int64_t i, int64_t n, int64_t from, int64_t at,
+                          int abreast, void *sums) {
+    const int64_t bytes = (int64_t)ha_dtype_size(w->key->type->type);
+    _Alignas(16) char buffer[HA_ABREAST_][HA_ALONG_WIDTH * HA_PARTIAL_BYTES_];
+    const void *values[HA_ABREAST_];
+    for (int k = 0; k < abreast; k++) {
+        const char *x = w->x + (i * w->of + (at + k * HA_SUMS_) * w->lane) * bytes;
+        values[k] = ha_along_values(w, x, n, w->of, buffer[k]);
+    }
+    w->tree->across(sums, values, abreast, n, from, at);
+}
+
+/* Lanes [from, end) of them: as many abreast as there are, as a sum is read and written for each such step. */
+HA_IN_ void ha_along_part(const ha_along_walk *w, int64_t i, int64_t n, int64_t from, int64_t end,
+                          void *sums) {
+    int abreast = 1; /* the first 16 begin the sums */
+    for (int64_t first = from; first < end; first += abreast * HA_SUMS_) {
+        abreast = first > from && first + HA_ABREAST_ * HA_SUMS_ <= end ? HA_ABREAST_ : 1;
+        for (int64_t at = first; at < HA_LESS(first + HA_SUMS_, end); at++)
+            ha_along_lane(w, i, n, from, at, abreast, sums);
+    }
+}
+
 /* Results [i, i + n), lane by lane: where those follow each other. */
 HA_IN_ void ha_along_several(const ha_along_walk *w, int64_t i, int64_t n) {
     const ha_reduction_ *r = &w->tree->reduction;
-    const int64_t bytes = (int64_t)ha_dtype_size(w->key->type->type);
     const size_t part = r->partial_bytes;
     _Alignas(16) char sums[HA_SUMS_ * HA_ALONG_WIDTH * HA_PARTIAL_BYTES_];
-    _Alignas(16) char buffer[HA_ALONG_WIDTH * HA_PARTIAL_BYTES_], partial[HA_PARTIAL_BYTES_];
-    _Alignas(16) char own[HA_SUMS_ * HA_PARTIAL_BYTES_];
+    _Alignas(16) char partial[HA_PARTIAL_BYTES_], own[HA_SUMS_ * HA_PARTIAL_BYTES_];
     const int64_t levels = ha_along_levels(w);
     ha_reduce_level level[HA_ALONG_WIDTH * HA_ALONG_FEW];
     for (int64_t k = 0; k < n * levels; k++) level[k].n = level[k].is_passed = 0;
     for (int64_t from = 0; from < w->all; from += HA_PART_LANES_) {
         const int64_t lanes = HA_LESS(HA_PART_LANES_, w->all - from);
-        for (int64_t l = 0; l < lanes; l++) {
-            const char *x = w->x + (i * w->of + (from + l) * w->lane) * bytes;
-            w->tree->across(sums, ha_along_values(w, x, n, w->of, buffer), n, from, from + l);
-        }
+        ha_along_part(w, i, n, from, from + lanes, sums);
         for (int64_t k = 0; k < n; k++) {
             for (int64_t l = 0; l < HA_LESS(lanes, HA_SUMS_); l++)
                 memcpy(own + (size_t)l * part, sums + (size_t)(l * n + k) * part, part);

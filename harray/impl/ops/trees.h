@@ -8,7 +8,8 @@ typedef struct ha_op_tree {
     ha_reduction_ reduction;
     const char *word;
     void (*part)(const void *values, int64_t n, int64_t first, void *partial);
-    void (*across)(void *sums, const void *values, int64_t n, int64_t first, int64_t lane);
+    void (*across)(void *sums, const void *const *values, int abreast, int64_t n, int64_t first,
+                   int64_t at);
     const char *uses; /* its functions, for kernels that call them */
 } ha_op_tree;
 
@@ -79,18 +80,28 @@ typedef struct ha_op_tree {
         join(joined, n, partial);                                                                  \
     }
 
-/* A lane of n reductions side by side, of a part that begins with lane `first`: of the 16 sums of each, those of one number
- * follow each other. */
+enum { HA_ABREAST_ = 4 };
+
+/* Lanes of n reductions side by side, of a part that begins with lane `first`: lane `at`, or, where HA_ABREAST_ pointers are
+ * given, that and those HA_SUMS_, 2 HA_SUMS_, … behind it. Of the 16 sums of each, those of one number follow each other. */
 #define HA_TREE_ACROSS_(P, across, T, begin, merge)                                                \
-    HA_CONTRACTED_0_ static void across(void *sums, const void *values, int64_t n, int64_t first,  \
-                                        int64_t lane) {                                            \
-        P *const sum = (P *)sums + (lane - first) % HA_SUMS_ * n;                                  \
-        const T *const v = (const T *)values;                                                      \
-        if (lane - first < HA_SUMS_)                                                               \
-            HA_LANES_LOOP_ for (int64_t i = 0; i < n; i++) sum[i] = begin(v[i], lane);             \
+    HA_CONTRACTED_0_ static void across(void *sums, const void *const *values, int abreast,        \
+                                        int64_t n, int64_t first, int64_t at) {                    \
+        P *const sum = (P *)sums + (at - first) % HA_SUMS_ * n;                                    \
+        const T *const a = (const T *)values[0];                                                   \
+        if (abreast == HA_ABREAST_) {                                                              \
+            const T *const b = (const T *)values[1], *const c = (const T *)values[2],              \
+                           *const d = (const T *)values[3];                                        \
+            HA_LANES_LOOP_ for (int64_t i = 0; i < n; i++) {                                       \
+                const P ab = merge(merge(sum[i], begin(a[i], at)), begin(b[i], at + HA_SUMS_));    \
+                sum[i] = merge(merge(ab, begin(c[i], at + 2 * HA_SUMS_)),                          \
+                               begin(d[i], at + 3 * HA_SUMS_));                                    \
+            }                                                                                      \
+        } else if (at - first < HA_SUMS_)                                                          \
+            HA_LANES_LOOP_ for (int64_t i = 0; i < n; i++) sum[i] = begin(a[i], at);               \
         else                                                                                       \
             HA_LANES_LOOP_ for (int64_t i = 0; i < n; i++)                                         \
-                sum[i] = merge(sum[i], begin(v[i], lane));                                         \
+                sum[i] = merge(sum[i], begin(a[i], at));                                           \
     }
 
 /* The first half with the last one, until one is left. */
