@@ -49,6 +49,7 @@ static void make_side(side *s, const char *fields, int rank, const int64_t *exte
 }
 
 static void end_side(side *s) {
+    HA_CHECK(ha_context_finish(C)); /* what is known of the last call is not needed any more */
     if (s->records) HA_CHECK(ha_records_free(s->records));
     ha_mapping_free(s->known);
     ha_record_free(s->record);
