@@ -201,7 +201,9 @@ HA_IN_ int ha_turn_look(ha_turn *t, int is_new) {
     else if (!is_new)
         t->idle += changed ? 1 : HA_IDLE_TRIES_ / 2;
     t->seen = seen;
+    pthread_mutex_lock(&ha_turns.lock);
     t->waits = obstacles && !changed;
+    pthread_mutex_unlock(&ha_turns.lock);
     return t->idle < HA_IDLE_TRIES_;
 }
 
