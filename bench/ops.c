@@ -7,6 +7,7 @@
 
 #include "bench.h"
 #include <math.h>
+#include <string.h>
 
 #define LOOP __attribute__((noinline, aligned(64))) static
 enum { IN_CACHE = 16384, FROM_DRAM = 1 << 23, SIDE = 192, FEW = 8 };
@@ -38,6 +39,10 @@ LOOP void where_by_hand(int64_t n, const uint8_t *mask, const double *x, const d
     for (int64_t i = 0; i < n; i++) z[i] = mask[i] ? x[i] : y[i];
 }
 
+LOOP void convert_by_hand(int64_t n, const double *x, float *restrict y) {
+    for (int64_t i = 0; i < n; i++) y[i] = (float)x[i];
+}
+
 typedef struct work {
     int64_t n;
     double sum;
@@ -45,10 +50,16 @@ typedef struct work {
     uint8_t *pmask;
     harray_double x, y, z;
     double *px, *py, *pz;
+    harray_float f;
+    float *pf;
     array_double_2 grid, interior;
     double *pgrid;
 } work;
 
+BENCH_TIME(fill, HA_CHECK(darray_fill(HA_DARRAY(w->z), HA_DVALUE(0.5), NULL)))
+BENCH_TIME(memset, memset(w->pz, 1, (size_t)w->n * sizeof *w->pz))
+BENCH_TIME(convert, HA_CHECK(darray_copy(HA_DARRAY(w->f), HA_DARRAY(w->x), NULL)))
+BENCH_TIME(convert_by_hand, convert_by_hand(w->n, w->px, w->pf))
 BENCH_TIME(abs, HA_CHECK(ha_map(HA_ABS, w->y, w->x, NULL)))
 BENCH_TIME(abs_by_hand, abs_by_hand(w->n, w->px, w->py))
 BENCH_TIME(axpby, HA_CHECK(ha_axpby(w->z, 0.5, w->x, 0.25, w->y, NULL)))
@@ -77,6 +88,8 @@ static work work_of(int64_t n) {
     HA_WRITING(v, w.x, ha_host()) w.px = v.data;
     HA_WRITING(v, w.y, ha_host()) w.py = v.data;
     HA_WRITING(v, w.z, ha_host()) w.pz = v.data;
+    w.f = harray_float_filled((size_t)n, 1);
+    HA_WRITING(v, w.f, ha_host()) w.pf = v.data;
     w.mask = harray_uint8_t_new((size_t)n);
     HA_CHECK(ha_random(w.mask, 1, NULL));
     HA_CHECK(ha_combine_number(HA_IS_LESS, w.mask, w.mask, 128, NULL));
@@ -91,6 +104,7 @@ static void free_work(work *w) {
     HA_CHECK(harray_double_free(&w->x));
     HA_CHECK(harray_double_free(&w->y));
     HA_CHECK(harray_double_free(&w->z));
+    HA_CHECK(harray_float_free(&w->f));
     HA_CHECK(harray_uint8_t_free(&w->mask));
     HA_CHECK(array_double_2_free(&w->grid));
 }
@@ -101,10 +115,13 @@ static void figure(const char *name, bench_function *function, work *w, const ch
         &(bench_figure){name, function, w, reference_name, reference, w, bound, bound_ns, bytes});
 }
 
-static void loops(const char *abs_name, const char *axpby_name, const char *dot_name,
-                  const char *where_name, int64_t n) {
+static void loops(const char *fill_name, const char *convert_name, const char *abs_name,
+                  const char *axpby_name, const char *dot_name, const char *where_name, int64_t n) {
     work w = work_of(n);
     const size_t bytes = (size_t)n * sizeof(double);
+    figure(fill_name, time_fill, &w, "memset", time_memset, 1.053, 0, bytes);
+    figure(convert_name, time_convert, &w, "by hand", time_convert_by_hand, 1.1, 0,
+           bytes + bytes / 2);
     figure(abs_name, time_abs, &w, "by hand", time_abs_by_hand, 1.1, 0, 2 * bytes);
     figure(axpby_name, time_axpby, &w, "by hand", time_axpby_by_hand, 1.1, 0, 3 * bytes);
     figure(dot_name, time_dot, &w, "by hand", time_dot_by_hand, n == IN_CACHE ? 1.3 : 1.05, 0,
@@ -116,9 +133,10 @@ static void loops(const char *abs_name, const char *axpby_name, const char *dot_
 
 int main(int argc, char **argv) {
     bench_begin(argc, argv, "plain");
-    loops("abs, in cache", "a x + b y, in cache", "dot, in cache", "where, in cache", IN_CACHE);
-    loops("abs, from DRAM", "a x + b y, from DRAM", "dot, from DRAM", "where, from DRAM",
-          FROM_DRAM);
+    loops("fill, in cache", "convert, in cache", "abs, in cache", "a x + b y, in cache",
+          "dot, in cache", "where, in cache", IN_CACHE);
+    loops("fill, from DRAM", "convert, from DRAM", "abs, from DRAM", "a x + b y, from DRAM",
+          "dot, from DRAM", "where, from DRAM", FROM_DRAM);
     work w = work_of(FEW);
     figure("a u on the interior", time_interior, &w, "by hand", time_interior_by_hand, 1.1, 0, 0);
     figure("abs of 8 elements", time_abs, &w, "two accesses", time_two_accesses, 0, 300, 0);
