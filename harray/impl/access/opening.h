@@ -62,6 +62,7 @@ HA_IN_ void ha_opening_undo(ha_opening *o) {
     ha_set_free(&o->brought);
 }
 
+/* Takes back what was prepared, and all that ha_opening_start began. */
 HA_IN_ void ha_opening_abort(ha_opening *o) {
     ha_opening_undo(o);
     ha_admit_end(o->array, o->ticket);

@@ -194,8 +194,8 @@ HA_IN_ int ha_turn_look(ha_turn *t, int is_new) {
     ha_taking_watch();
     const int changed = is_new || seen != t->seen;
     int obstacles = ha_others_take(0);
-    obstacles |= ha_tiers_obstruct(
-        t->memory); /* after that: who has ended has listed what it took */
+    /* After that, as who has ended has listed what it took. */
+    obstacles |= ha_tiers_obstruct(t->memory);
     if (obstacles)
         t->idle = 0;
     else if (!is_new)
@@ -211,8 +211,8 @@ HA_IN_ int ha_turn_look(ha_turn *t, int is_new) {
  * not, as nobody else uses anything there. */
 HA_IN_ int ha_turn_wait(ha_turn *t, ha_memory *m, const char *site) {
     HA_UNCANCELLED_;
-    const int taking =
-        (int)ha_self.taking; /* calls that this one is inside of: they do not go on */
+    /* The calls that this one is inside of do not go on meanwhile. */
+    const int taking = (int)ha_self.taking;
     if (taking) ha_taking_add(-taking);
     pthread_mutex_lock(&ha_turns.lock);
     const int is_new = t->memory != m;
