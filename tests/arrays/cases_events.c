@@ -461,6 +461,50 @@ TEST(a_call_that_fails) {
     drop(x);
 }
 
+/* A call that nobody listened to when it began tells nothing, and keeps nothing. */
+static struct {
+    ha_memory *memory;
+    atomic_int inside, listening;
+} unheard;
+
+static ha_status allocate_unheard(HA_UNUSED void *user, size_t bytes, void **block) {
+    raise_flag(&unheard.inside);
+    await_flag(&unheard.listening);
+    return ha_memory_table(unheard.memory)->allocate(unheard.memory->handle, bytes, block);
+}
+
+static void release_unheard(HA_UNUSED void *user, void *block, size_t bytes) {
+    ha_memory_table(unheard.memory)->release(unheard.memory->handle, block, bytes);
+}
+
+static void *listen_meanwhile(HA_UNUSED void *argument) {
+    await_flag(&unheard.inside);
+    listen_to(1u << HA_EVENT_ALLOCATE | 1u << HA_EVENT_FREE);
+    raise_flag(&unheard.listening);
+    return NULL;
+}
+
+TEST(somebody_listens_meanwhile) {
+    pthread_t thread;
+    ha_context *c = ha_context_is_zero_copy(M1) ? M2 : M1;
+    const ha_allocator asked = {allocate_unheard, release_unheard, NULL};
+    unheard.memory = c->memory;
+    atomic_store(&unheard.inside, 0);
+    atomic_store(&unheard.listening, 0);
+    SUCCEEDS(ha_context_finish(c)); /* what earlier tests freed there is in use until then */
+    SUCCEEDS(ha_memory_set_allocator(c, &asked));
+    assert_int_equal(pthread_create(&thread, NULL, listen_meanwhile, NULL), 0);
+    void *block = ha_memory_allocate(c, 1000000);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    const void *kept = ha_pending_events.first;
+    HA_CHECK(ha_memory_release(c, block));
+    HA_CHECK(ha_context_finish(c));
+    HA_CHECK(ha_memory_set_allocator(c, NULL)); /* what is cached is given back first */
+    assert_non_null(block);
+    assert_null(kept);
+    expect_events("f");
+}
+
 /* ---- call sites and memories ---------------------------------------------------------------- */
 
 static ha_site_statistics site_named(const char *site) {
@@ -602,6 +646,7 @@ int main(void) {
         EVENTS(a_handler_removes_itself),
         EVENTS(errors_and_events),
         EVENTS(a_call_that_fails),
+        EVENTS(somebody_listens_meanwhile),
         EVENTS(known_transfers),
         EVENTS(counted_accesses),
         EVENTS(threads_and_a_handler),

@@ -81,9 +81,14 @@ HA_IN_ void ha_text_copy(char *to, size_t bytes, const char *from) {
     to[n] = 0;
 }
 
+/* Whether this call tells what it notes: not when nobody listened as it began, nor inside a handler. */
+static inline int ha_will_tell(void) {
+    return ha_pending_events.depth && !ha_pending_events.telling;
+}
+
 /* One more event of this call, to be filled in. NULL: nobody listens, or there is no memory. */
 HA_IN_ ha_event_record *ha_record_add(ha_event_kind kind, const char *site, const char *at) {
-    if (!ha_is_listening() || ha_pending_events.telling) return NULL;
+    if (!ha_is_listening() || !ha_will_tell()) return NULL;
     ha_event_record *r = (ha_event_record *)HARRAY_MALLOC(sizeof *r);
     if (!r) {
         __atomic_fetch_add(&ha_dropped, 1, __ATOMIC_RELAXED);

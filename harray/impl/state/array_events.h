@@ -67,7 +67,7 @@ HA_IN_ void ha_on_array(ha_event_kind kind, ha_array *a) {
 /* A copy between memories is about to be enqueued on `queue`. */
 static inline void ha_transfer_begins(ha_context *queue) {
     const unsigned listeners = __atomic_load_n(&ha_listeners, __ATOMIC_RELAXED);
-    if ((listeners & HA_TRACE_LISTENS) && !ha_pending_events.telling) ha_stamps_begin(queue);
+    if ((listeners & HA_TRACE_LISTENS) && ha_will_tell()) ha_stamps_begin(queue);
 }
 
 HA_IN_ void ha_transfer_count(ha_memory *from, ha_memory *to, uint64_t bytes, const char *site) {
