@@ -484,6 +484,32 @@ TEST(equality_of_bytes) {
     }
 }
 
+/* Values of all sizes, at any address, around the numbers of bytes from which on they are stored otherwise; nothing beside
+ * them is touched. */
+static void try_repeat(size_t bytes, size_t count, size_t off) {
+    static unsigned char value[200], memory[64 + 12000 + 64];
+    const size_t all = bytes * count, first = 64 + off;
+    assert_true(first + all + 32 <= sizeof memory);
+    for (size_t i = 0; i < bytes; i++) value[i] = (unsigned char)(1 + random_below(255));
+    memset(memory, 0, sizeof memory);
+    ha_repeat((char *)memory + first, value, bytes, count);
+    for (size_t i = 0; i < sizeof memory; i++) {
+        const size_t at = i - first;
+        assert_int_equal(memory[i], i >= first && at < all ? value[at % bytes] : 0);
+    }
+}
+
+TEST(repeated) {
+    static const size_t sizes[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 40, 64, 72, 128, 200};
+    static const size_t around[] = {0, 64, 128, 1024, 2048, 4096, 11000};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (size_t k = 0; k < sizeof around / sizeof *around; k++)
+            for (size_t more = 0; more < 4; more++) {
+                const size_t count = around[k] / sizes[i] + more;
+                try_repeat(sizes[i], count, random_below(32));
+            }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies),         cmocka_unit_test(transpositions),
@@ -492,6 +518,7 @@ int main(void) {
         cmocka_unit_test(edges),          cmocka_unit_test(edges_of_wide_integers),
         cmocka_unit_test(rounding_modes), cmocka_unit_test(rounded_once),
         cmocka_unit_test(equality),       cmocka_unit_test(equality_of_bytes),
+        cmocka_unit_test(repeated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

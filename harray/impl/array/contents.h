@@ -25,33 +25,6 @@ HA_IN_ ha_status ha_opening_end(ha_opening *o, ha_status s) {
 
 /* ---- values from the host ------------------------------------------------------------------ */
 
-/* Twice as many of them each time, until these are enough to be copied to all that follows. */
-HA_IN_ void ha_repeat_copies(char *to, size_t bytes, size_t all) {
-    enum { ENOUGH = 4096 };
-    for (size_t done = bytes, unit = bytes; done < all; done += unit) {
-        if (done < ENOUGH) unit = done;
-        if (unit > all - done) unit = all - done;
-        memcpy(to + done, to, unit);
-    }
-}
-
-/* `count` times the `bytes` bytes at `value`; NULL: zeros. Numbers by lines of 64 bytes, which stay in registers. */
-HA_IN_ void ha_repeat(char *to, const void *value, size_t bytes, size_t count) {
-    const size_t all = bytes * count;
-    char line[64];
-    size_t done = 0;
-    if (!value) memset(to, 0, all);
-    if (!value || !all) return;
-    if (sizeof line % bytes) {
-        memcpy(to, value, bytes);
-        ha_repeat_copies(to, bytes, all);
-        return;
-    }
-    for (size_t i = 0; i < sizeof line; i += bytes) memcpy(line + i, value, bytes);
-    for (; done + sizeof line <= all; done += sizeof line) memcpy(to + done, line, sizeof line);
-    memcpy(to + done, line, all - done);
-}
-
 /* Through a block on the host, which is given back when the copy has happened: no waiting. */
 HA_IN_ ha_status ha_upload(ha_opening *o, const void *value, size_t bytes, size_t count) {
     ha_block *block;

@@ -4,6 +4,7 @@
 #include "dtype.h"
 #include "extents.h"
 #include "half_arrays.h"
+#include "repeat.h"
 #include "transpose.h"
 #include "strided.h"
 #include "strided_convert.h"

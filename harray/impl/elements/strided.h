@@ -10,6 +10,7 @@
 #ifndef HARRAY_IMPL_ELEMENTS_STRIDED_H
 #define HARRAY_IMPL_ELEMENTS_STRIDED_H
 
+#include "repeat.h"
 #include "transpose.h"
 #include "../../extents.h"
 
@@ -122,25 +123,10 @@ HA_COPY_TILE_(64, 64)
 HA_COPY_TILE_(128, 128)
 HA_COPY_TILE_(run, t->run)
 
-/* One element many times, without gaps: what is there already is copied behind itself. */
-HA_IN_ void ha_fill_row(char *to, const char *from, size_t run, size_t bytes) {
-    enum { most = 4096 }; /* stays in the first cache */
-    if (run == 1) {
-        memset(to, *from, bytes);
-        return;
-    }
-    memcpy(to, from, run);
-    for (size_t done = run, piece = done; done < bytes; done += piece) {
-        if (done + done <= most) piece = done;
-        if (piece > bytes - done) piece = bytes - done;
-        memcpy(to + done, to, piece);
-    }
-}
-
+/* One element many times, without gaps. */
 HA_IN_ void ha_fill_tile(const ha_strided_tile *t) {
     for (int64_t j = 0; j < t->b.extent; j++)
-        ha_fill_row(t->to + j * t->b.to, t->from + j * t->b.from, t->run,
-                    t->run * (size_t)t->a.extent);
+        ha_repeat(t->to + j * t->b.to, t->from + j * t->b.from, t->run, (size_t)t->a.extent);
 }
 
 HA_IN_ void ha_strided_tile_copy(const ha_strided_tile *t) {
