@@ -18,9 +18,12 @@ static int is_sim(const ha_context *context) { return is_kind(context, "sim"); }
 static int is_cuda(const ha_context *context) {
     return is_kind(context, "cuda") || is_kind(context, "launch");
 }
+static int pins(const ha_context *context) {
+    return is_sim(context) || is_cuda(context) || is_kind(context, "usm");
+}
 static int has_device_memory(const ha_context *context) {
     return is_sim(context) || is_kind(context, "launch") || is_kind(context, "opencl") ||
-           is_kind(context, "disk");
+           is_kind(context, "disk") || is_kind(context, "usm");
 }
 
 static void expect_kind(const void *pointer, ha_memory_kind kind, const ha_context *owner) {
@@ -35,7 +38,7 @@ static void expect_kind(const void *pointer, ha_memory_kind kind, const ha_conte
 TEST(kinds_of_pointers) {
     harray_double x = keep(harray_double_new_at(N, C));
     HA_OVERWRITING(v, x, H, N) {
-        const int pinned = is_sim(C) || is_cuda(C);
+        const int pinned = pins(C);
         expect_kind(v.data, pinned ? HA_MEMORY_PINNED : HA_MEMORY_HOST, pinned ? C : H);
         fill(&v, 3);
     }

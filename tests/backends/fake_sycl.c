@@ -2,6 +2,7 @@
  * host's memory, and one without memory of its own, which is not to be listed. */
 #define _POSIX_C_SOURCE 200809L /* strdup */
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,18 +13,19 @@
 enum { DEVICES = 3, WITHOUT_MEMORY = 1, CAPACITY = 1 << 30, IN_ORDER = 2, COMPLETE = 3 };
 
 /* What was enqueued on a queue and its copies, in order. It happens when somebody waits for it, and no sooner: who
- * forgets to wait sees old values. */
+ * forgets to wait sees old values. Once a function was enqueued there, which may wait itself, a thread does it. */
 typedef struct command {
     struct command *next;
     void *to;
     const void *from;
     size_t bytes;
-    struct object *awaited; /* an event; NULL: a copy, or nothing at all */
+    struct object *awaited;   /* an event; NULL: a copy, or nothing at all */
+    void (*function)(void *); /* of the test; `to` is its argument */
 } command;
 typedef struct work {
     command *first, **end;
     long enqueued, done;
-    int owners;
+    int owners, is_running, has_thread, closing;
 } work;
 
 /* Everything that is given out is one of these, so that what is given to the wrong function is seen. */
@@ -64,16 +66,24 @@ static void delete (char kind, void *pointer) {
 /* ---- what is enqueued: under a lock of its own ------------------------------------------------------ */
 
 static pthread_mutex_t order = PTHREAD_MUTEX_INITIALIZER;
+/* Of anything, for threads and those who wait for them. */
+static pthread_cond_t change = PTHREAD_COND_INITIALIZER;
 
 static void run(work *w, long until);
 
+/* Where it has a thread, that does what is left. */
 static void leave(work *w) {
     if (w->owners > 1) {
         w->owners--;
         return;
     }
-    run(w, w->enqueued);
-    free(w);
+    if (!w->has_thread) {
+        run(w, w->enqueued);
+        free(w);
+        return;
+    }
+    w->closing = 1;
+    pthread_cond_broadcast(&change);
 }
 
 static void forget(object *event) {
@@ -81,19 +91,46 @@ static void forget(object *event) {
     delete ('e', event);
 }
 
-static void run(work *w, long until) {
-    while (w->done < until) {
-        command *c = w->first;
-        w->first = c->next;
-        if (!w->first) w->end = &w->first;
-        if (c->awaited) {
-            run(c->awaited->work, c->awaited->number);
-            forget(c->awaited);
-        }
-        if (c->bytes) memmove(c->to, c->from, c->bytes);
-        free(c);
-        w->done++;
+/* The lock is left while a function runs, and while others do what is awaited. */
+static void run_next(work *w) {
+    command *c = w->first;
+    object *const awaited = c->awaited;
+    w->first = c->next;
+    if (!w->first) w->end = &w->first;
+    w->is_running = 1;
+    if (awaited) run(awaited->work, awaited->number);
+    if (c->bytes) memmove(c->to, c->from, c->bytes);
+    if (c->function) {
+        pthread_mutex_unlock(&order);
+        c->function(c->to);
+        pthread_mutex_lock(&order);
     }
+    w->is_running = 0;
+    free(c);
+    w->done++;
+    pthread_cond_broadcast(&change);
+    if (awaited) forget(awaited);
+}
+
+static void run(work *w, long until) {
+    while (w->done < until)
+        if (w->has_thread || w->is_running)
+            pthread_cond_wait(&change, &order);
+        else
+            run_next(w);
+}
+
+static void *run_all(void *queue) {
+    work *w = queue;
+    pthread_mutex_lock(&order);
+    while (!w->closing || w->first || w->is_running)
+        if (w->first && !w->is_running)
+            run_next(w);
+        else
+            pthread_cond_wait(&change, &order);
+    pthread_mutex_unlock(&order);
+    free(w);
+    return NULL;
 }
 
 static object *with_work(object *o, work *w, long number) {
@@ -111,6 +148,7 @@ static object *enqueue(object *queue, command what) {
     *c = what;
     *w->end = c;
     w->end = &c->next;
+    if (w->has_thread) pthread_cond_broadcast(&change);
     return with_work(make('e', queue->device, 0), w, ++w->enqueued);
 }
 
@@ -203,12 +241,29 @@ FAKE void DPCTLEvent_Wait(void *e) {
     run(event->work, event->number);
     pthread_mutex_unlock(&order);
 }
+/* No function of dpctl's: enqueues one of the test. */
+FAKE void fake_sycl_call(void *q, void (*function)(void *), void *argument) {
+    sigset_t all, before;
+    pthread_t thread;
+    sigfillset(&all);
+    pthread_mutex_lock(&order);
+    work *w = as('q', q)->work;
+    if (!w->has_thread) {
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+        if (pthread_create(&thread, NULL, run_all, w)) abort();
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        pthread_detach(thread);
+        w->has_thread = 1;
+    }
+    forget(enqueue(q, (command){.function = function, .to = argument}));
+    pthread_mutex_unlock(&order);
+}
 /* Who asks again and again gets there. */
 FAKE int DPCTLEvent_GetCommandExecutionStatus(void *e) {
     const object *event = as('e', e);
     pthread_mutex_lock(&order);
     const bool is_done = event->work->done >= event->number;
-    if (!is_done) run(event->work, event->work->done + 1);
+    if (!is_done && !event->work->has_thread && !event->work->is_running) run_next(event->work);
     pthread_mutex_unlock(&order);
     return is_done ? COMPLETE : 0;
 }

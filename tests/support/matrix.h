@@ -15,6 +15,7 @@
  *      opencl:0    private:0   private:1    functions are native kernels, as PoCL runs them
  *      disk:0      private:0   private:1    a file, whose queues run functions here (disk_backend.h)
  *      private:0   disk:0      private:1
+ *      usm:0       private:0   private:1    SYCL's device memory; its queues run functions here (usm_backend.h)
  *
  * With HARRAY_TEST_KIND=KIND, or compiled with a device's header (test_kind.h): only those with
  * that kind, and where there are none these instead:
@@ -29,7 +30,7 @@
  *      sim:0       sim:1       private:0
  *
  * Those with CUDA need HARRAY_CUDA to name the fake driver, or (but for the last) GPUs, that with
- * OpenCL a device whose queues run functions of the host. What lacks its device counts as one skipped
+ * OpenCL a device whose queues run functions of the host, that with SYCL a library that stands in for dpctl's. What lacks its device counts as one skipped
  * test.
  *
  * A test leaves nothing behind: no error, no array (checked after each test), no memory (checked after
@@ -51,6 +52,7 @@
 
 #include "disk_backend.h"
 #include "private_backend.h"
+#include "usm_backend.h"
 #include "invariants.h"
 #include "share.h"
 
@@ -91,6 +93,7 @@ static const matrix_row matrix[] = {
     {"opencl:0", "private:0", "private:1"},
     {"disk:0", "private:0", "private:1"},
     {"private:0", "disk:0", "private:1"},
+    {"usm:0", "private:0", "private:1"},
     {"named:0", "private:0", "private:1"},
     {"private:0", "named:0", "named:1"},
 };
@@ -156,6 +159,7 @@ static inline int opencl_runs_functions(void) {
 static inline int row_has_devices(const matrix_row *row) {
     if (row_has(row, "launch:")) return cuda_fake() != NULL;
     if (row_has(row, "opencl:")) return opencl_runs_functions();
+    if (row_has(row, "usm:")) return usm_is_there();
     if (row_has(row, "cuda:1")) return ha_context_count("cuda") > 1;
     return !row_has(row, "cuda:") || ha_context_count("cuda") > 0;
 }
@@ -188,6 +192,7 @@ static inline void enter_row(const matrix_row *row) {
     register_test_device();
     if (row_has(row, "launch:")) HA_CHECK(ha_backend_register(launch_backend_make()));
     if (row_has(row, "disk:")) HA_CHECK(ha_backend_register(disk_backend_make()));
+    if (row_has(row, "usm:")) HA_CHECK(ha_backend_register(usm_backend_make()));
     H = ha_host();
     C = require_context(row->c);
     M1 = require_context(row->m1);

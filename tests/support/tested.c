@@ -26,3 +26,5 @@ __attribute__((__weak__)) int tested_part_bytes = 2 << 20, tested_large_bytes = 
 #define HA_LAYOUT_TESTING
 #include "../../harray_ops.h"
 #include "../../harray_records.h"
+/* For the tests alone (usm_backend.h): it is not in the list of backends. */
+#include "../../backends/sycl/sycl.h"
