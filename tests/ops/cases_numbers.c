@@ -129,21 +129,18 @@ static void know_lanes(ha_dtype type, int lane, ha_reduction op) {
         know_reduction(type, HA_OP_OF_LANES + lane, 0, ha_op_tree_of(line->gives, op));
 }
 
-/* The norm of squares may need the greatest element, too. */
+/* The norm of squares may need the greatest element, too: which is known where it is by itself, as a kernel that was
+ * loaded stays what it was known as. */
 static void know_norm_2(ha_dtype type, int square, int size) {
-    const int lane[] = {square, size};
-    const ha_reduction op[] = {HA_SUM, HA_MAX};
     if (!is_fake(C)) return;
-    SUCCEEDS(ha_context_finish(C));
-    for (int k = 0; k < 2; k++)
-        for (int rank = 0; rank <= HA_MAPPING_RANK; rank++) {
-            const ha_op_line *line = &ha_op_type_of(type)->line[HA_OP_OF_LANES + lane[k]];
-            know_key(k * (HA_MAPPING_RANK + 1) + rank,
-                     &(const ha_op_key){.type = ha_op_type_of(type),
-                                        .line = line,
-                                        .rank = rank,
-                                        .tree = ha_op_tree_of(line->gives, op[k])});
-        }
+    know_lanes(type, size, HA_MAX);
+    for (int rank = 0; rank <= HA_MAPPING_RANK; rank++) {
+        const ha_op_line *line = &ha_op_type_of(type)->line[HA_OP_OF_LANES + square];
+        know_key(rank, &(const ha_op_key){.type = ha_op_type_of(type),
+                                          .line = line,
+                                          .rank = rank,
+                                          .tree = ha_op_tree_of(line->gives, HA_SUM)});
+    }
 }
 
 static void know_norm(ha_dtype type, ha_norm_kind kind, int of_difference) {
