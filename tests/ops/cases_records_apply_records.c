@@ -4,191 +4,7 @@
 #define TRIED_EACH 7
 #include "../support/few_kernels.h"
 #include "known_apply.h"
-
-enum { TYPES = 15, MOST_BYTES = 1 << 17 };
-static const char *const layouts[] = {"aos",      "soa",           "aosoa(8)",      "aos(packed)",
-                                      "soa@col",  "soa(fields)",   "byteswap(aos)", "soa(single)",
-                                      "aosoa(4)", "bytesplit(soa)"};
-enum { LAYOUTS = sizeof layouts / sizeof *layouts };
-
-/* One side: records, and what is expected of them. */
-typedef struct side {
-    ha_record *record;
-    ha_records *records;
-    ha_mapping *known;
-    void *blob[1];
-    char *values;
-} side;
-
-static side left, right;
-static uint64_t random_state;
-
-static uint64_t random_bits(void) {
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    return random_state ^= random_state << 17;
-}
-
-static int random_below(int n) { return (int)(random_bits() >> 33) % n; }
-
-static ha_mapped model_of(const side *s) {
-    return (ha_mapped){s->known, (void **)(uintptr_t)s->blob};
-}
-
-static void make_side(side *s, const char *fields, int rank, const int64_t *extent) {
-    ha_error error;
-    s->record = ha_record_parse(fields, &error);
-    if (!s->record) fail_msg("%s: %s", fields, error.text);
-    s->known = ha_mapping_parse(s->record, "aos", rank, extent, &error);
-    assert_non_null(s->known);
-    assert_true(s->known->blob[0].bytes <= MOST_BYTES);
-    s->values = (char *)calloc(1, MOST_BYTES);
-    s->blob[0] = s->values;
-    s->records = ha_records_new(s->record, rank, extent, NULL);
-    assert_non_null(s->records);
-}
-
-static void end_side(side *s) {
-    HA_CHECK(ha_context_finish(C)); /* what is known of the last call is not needed any more */
-    if (s->records) HA_CHECK(ha_records_free(s->records));
-    ha_mapping_free(s->known);
-    ha_record_free(s->record);
-    free(s->values);
-    memset(s, 0, sizeof *s);
-}
-
-static void make_sides(const char *lefts, const char *rights, int rank, const int64_t *extent) {
-    make_side(&left, lefts, rank, extent);
-    make_side(&right, rights, rank, extent);
-}
-
-static void end_sides(void) {
-    end_side(&left);
-    end_side(&right);
-}
-
-static int begin_records(void **state) {
-    random_state = 88172645463325252u;
-    begin_case(state);
-    return 0;
-}
-
-static int end_records(void **state) {
-    end_sides(); /* of a test that was skipped */
-    return end_case(state);
-}
-#define RECORDS(name) cmocka_unit_test_setup_teardown(name, begin_records, end_records)
-
-/* ---- values -------------------------------------------------------------------------------------- */
-
-static double random_real(void) {
-    static const double some[] = {0,     -0.0,  1,    -1,    2.5,  3.5,      -0.5,      100,
-                                  -128,  127.5, 1e-3, 65504, 1e9,  -7,       0x1p63,    -0x1p63,
-                                  1e300, 5e-8,  6e-5, 1e-40, 3e38, INFINITY, -INFINITY, NAN};
-    const int k = random_below(36);
-    if (k < 24) return some[k];
-    return ((double)(random_bits() >> 11) * 0x1p-52 - 1) * (k < 30 ? 10 : 1e5);
-}
-
-/* Of integers all bits, and small ones; the parts of complex numbers each by itself. */
-static void random_value(ha_dtype type, void *value) {
-    const uint64_t integer = random_bits() >> random_below(64);
-    const uint64_t with_sign = random_below(2) ? integer : 0 - integer;
-    const double x = random_real();
-    const float single = (float)x;
-    const ha_half half = ha_half_of_double(x);
-    const ha_bfloat16 brain = ha_bfloat16_of_double(x);
-    if (type == HA_DTYPE_c64 || type == HA_DTYPE_c128) {
-        const ha_dtype part = type == HA_DTYPE_c64 ? HA_DTYPE_float : HA_DTYPE_double;
-        random_value(part, value);
-        random_value(part, (char *)value + ha_dtype_size(part));
-    } else if (type == HA_DTYPE_bool) {
-        *(uint8_t *)value = integer & 1;
-    } else {
-        memcpy(value,
-               type == HA_DTYPE_double     ? (const void *)&x
-               : type == HA_DTYPE_float    ? (const void *)&single
-               : type == HA_DTYPE_half     ? (const void *)&half
-               : type == HA_DTYPE_bfloat16 ? (const void *)&brain
-                                           : (const void *)&with_sign,
-               ha_dtype_size(type));
-    }
-}
-
-/* All indices, the last one innermost; 0: there are no more. */
-static int next_index(const ha_mapping *m, int64_t *index) {
-    for (int d = m->rank - 1; d >= 0; d--) {
-        if (++index[d] < m->extent[d]) return 1;
-        index[d] = 0;
-    }
-    return 0;
-}
-
-static int has_records(const side *s) { return ha_records_size(s->records) > 0; }
-
-static void fill_side(side *s) {
-    const ha_mapped model = model_of(s);
-    ha_records_access x = {.records = NULL};
-    assert_int_equal(ha_records_open(&x, s->records, H, "overwrite", 0, HA_END), HA_OK);
-    const ha_mapped here = {x.mapping, x.blob};
-    int64_t index[HA_MAPPING_RANK] = {0};
-    for (int more = has_records(s); more; more = next_index(s->known, index))
-        for (int64_t leaf = 0; leaf < s->known->rows; leaf++) {
-            _Alignas(16) char value[16];
-            random_value((ha_dtype)s->known->row[leaf].type, value);
-            ha_mapped_set(&model, leaf, index, value);
-            ha_mapped_set(&here, leaf, index, value);
-        }
-    HA_CHECK(ha_records_close(&x));
-}
-
-/* As a number, of whatever floating type; of integers 0. */
-static double part_of(ha_dtype type, const char *value) {
-    float single;
-    double x;
-    memcpy(&single, value, sizeof single);
-    memcpy(&x, value, sizeof x);
-    return type == HA_DTYPE_half ? ha_half_to_double(*(const ha_half *)(const void *)value)
-           : type == HA_DTYPE_bfloat16
-               ? ha_bfloat16_to_double(*(const ha_bfloat16 *)(const void *)value)
-           : type == HA_DTYPE_float  ? (double)single
-           : type == HA_DTYPE_double ? x
-                                     : 0;
-}
-
-/* By bits; NaN is as good as another NaN. */
-static int is_same(ha_dtype type, const char *got, const char *wanted) {
-    if (type == HA_DTYPE_c64)
-        return is_same(HA_DTYPE_float, got, wanted) && is_same(HA_DTYPE_float, got + 4, wanted + 4);
-    if (type == HA_DTYPE_c128)
-        return is_same(HA_DTYPE_double, got, wanted) &&
-               is_same(HA_DTYPE_double, got + 8, wanted + 8);
-    if (!memcmp(got, wanted, ha_dtype_size(type))) return 1;
-    return isnan(part_of(type, got)) && isnan(part_of(type, wanted));
-}
-
-static void is_expected_of(const side *s, const char *what) {
-    const ha_mapped model = model_of(s);
-    ha_records_access x = {.records = NULL};
-    assert_int_equal(ha_records_open(&x, s->records, H, "read", 0, HA_END), HA_OK);
-    const ha_mapped here = {x.mapping, x.blob};
-    int64_t index[HA_MAPPING_RANK] = {0};
-    for (int more = has_records(s); more; more = next_index(s->known, index))
-        for (int64_t leaf = 0; leaf < s->known->rows; leaf++) {
-            const ha_dtype type = (ha_dtype)s->known->row[leaf].type;
-            _Alignas(16) char got[16] = {0}, wanted[16] = {0};
-            char name[40];
-            ha_mapped_get(&here, leaf, index, got);
-            ha_mapped_get(&model, leaf, index, wanted);
-            (void)ha_record_leaf_name(s->record, leaf, name, sizeof name);
-            if (!is_same(type, got, wanted))
-                fail_msg("%s: %s of %s at %d: %.17g instead of %.17g, %016llx %016llx", what, name,
-                         ha_dtype_name(type), (int)index[0], part_of(type, got),
-                         part_of(type, wanted), *(unsigned long long *)(void *)got,
-                         *(unsigned long long *)(void *)wanted);
-        }
-    HA_CHECK(ha_records_close(&x));
-}
+#include "two_sides.h"
 
 static void are_expected(const char *what) {
     is_expected_of(&left, what);
@@ -215,18 +31,9 @@ static void join(ha_operator op, const ha_applying *how) {
     join_there(left.records, op, right.records, how);
 }
 
-static void apply_elements(ha_operator op, darray x, const ha_applying *how) {
-    know_elements(left.records, op, x, how);
-    assert_int_equal(ha_records_apply_array(left.records, op, x, how, C), HA_OK);
-}
-
-static int is_compiled(void) { return ha_way_of(C) == HA_WAY_COMPILED; }
 static int has_few_kernels(void) { return is_compiled() && !getenv("HARRAY_TEST_LONG"); }
 
 /* ---- what is computed ---------------------------------------------------------------------------- */
-
-static const char *const types[TYPES] = {"f32", "f64", "f16", "bf16", "i8",   "i16", "i32", "i64",
-                                         "u8",  "u16", "u32", "u64",  "bool", "c64", "c128"};
 
 /* Does arithmetic have it, of what kernels compute? */
 static int is_operation(int op, int to, int from) {
@@ -342,86 +149,6 @@ TEST(rounds_long_integers_once) {
     HA_CHECK(ha_records_set(right.records, first, right.values));
     join(HA_ASSIGN, NULL);
     are_expected("once");
-}
-
-/* A record's fields of one type with the same value in all of them, which is that of an element, too. */
-static darray elements_of_right(darray all, ha_dtype type) {
-    const int64_t size = (int64_t)ha_dtype_size(type), columns = right.known->extent[1];
-    const ha_mapped model = model_of(&right);
-    ha_write_darray v;
-    memset(&v, 0, sizeof v);
-    int64_t index[HA_MAPPING_RANK] = {0};
-    assert_int_equal(ha_open_view(&v, all, H, HA_OVERWRITE), HA_OK);
-    do {
-        _Alignas(16) char value[16];
-        ha_mapped_get(&model, 0, index, value);
-        for (int64_t leaf = 1; leaf < right.known->rows; leaf++)
-            ha_mapped_set(&model, leaf, index, value);
-        memcpy((char *)v.data + ((index[0] * columns + index[1]) * 2 + 1) * size, value,
-               (size_t)size);
-    } while (next_index(right.known, index));
-    HA_CHECK(ha_close(&v));
-    return darray_slice(all, 1, 1, 2 * columns, 2);
-}
-
-/* Each record with an element, of every type, of a view with steps, all and in parts. */
-static void try_elements(int k) {
-    static const int64_t extent[] = {3, 300}, twice[] = {3, 600}, first[] = {1, 7},
-                         last[] = {9, 299};
-    char fields[200], what[60];
-    const char *t = types[k];
-    snprintf(fields, sizeof fields, "a:%s m[2]:%s n:%s u:%s z:%s flag:%s", t, t, t, t, t, t);
-    make_sides("a:f32 m[2]:f16 n:i16 u:u64 z:c64 flag:bool", fields, 2, extent);
-    darray all = darray_new(right.record->field[0].type, 2, twice, H);
-    HA_CHECK(ha_records_layout(left.records, C, layouts[k % LAYOUTS]));
-    fill_side(&left);
-    fill_side(&right);
-    const darray x = elements_of_right(all, all.type);
-    for (int op = HA_ASSIGN; op <= HA_DIVIDE; op++) {
-        const ha_applying how = {.paths = k >= 13 ? "z"
-                                          : op    ? "a+m+n+u+z"
-                                                  : NULL,
-                                 .first = op % 2 ? first : NULL,
-                                 .last = op % 2 ? last : NULL};
-        const ha_mapped to = model_of(&left), from = model_of(&right);
-        if (is_compiled() && !getenv("HARRAY_TEST_LONG") && (k + op) % 3) continue;
-        HA_CHECK(ha_mapped_apply_view(&to, (ha_operator)op, &from, &how, NULL));
-        apply_elements((ha_operator)op, x, &how);
-        snprintf(what, sizeof what, "elements of %s, operation %d", t, op);
-        is_expected_of(&left, what);
-    }
-    HA_CHECK(darray_free(&all));
-    end_sides();
-}
-
-TEST(computes_with_elements) {
-    if (is_not_for_it()) skip();
-    for (int k = 0; k < TYPES; k++)
-        if (!is_compiled() || getenv("HARRAY_TEST_LONG") || (k % 6 == 0 && is_tried(k, 0)) ||
-            k == 12)
-            try_elements(k);
-}
-
-/* One value for all records: a view that repeats it. */
-TEST(computes_with_one_value) {
-    static const int64_t extent[] = {3, 70}, one[] = {1};
-    if (is_not_for_it()) skip();
-    make_side(&left, "a:f32 n:i16 u:u64 z:c64", 2, extent);
-    HA_CHECK(ha_records_layout(left.records, C, "soa"));
-    fill_side(&left);
-    const int64_t value = -3;
-    darray all = darray_filled(HA_DTYPE_int64_t, 1, one, HA_DVALUE(value), H);
-    const darray x = darray_broadcast(all, 2, extent);
-    for (int op = HA_ASSIGN; op <= HA_DIVIDE; op++) {
-        const ha_applying how = {.paths = op % 2 ? "a+u" : "n+a+z"};
-        if (is_fake(C) && op > HA_ADD) continue;
-        const ha_mapped model = model_of(&left);
-        HA_CHECK(
-            ha_mapped_apply_scalar(&model, (ha_operator)op, HA_DTYPE_int64_t, &value, &how, NULL));
-        apply_elements((ha_operator)op, x, &how);
-        is_expected_of(&left, "one value");
-    }
-    HA_CHECK(darray_free(&all));
 }
 
 /* ---- one record for all -------------------------------------------------------------------------- */
@@ -652,11 +379,6 @@ TEST(has_more_blobs_than_arguments) {
 
 /* ---- what is refused ----------------------------------------------------------------------------- */
 
-static void is_refused(ha_status s, ha_status as, const char *why) {
-    const ha_error error = ha_take_error();
-    if (s != as || !strstr(error.text, why)) fail_msg("%d: %s", s, error.text);
-}
-
 TEST(refuses_and_changes_nothing) {
     static const int64_t extent[] = {4, 3}, shift[] = {0, 1}, one[] = {1, 1};
     make_sides("a:f32 z:c64 flag:bool", "a:f32 z:c64 flag:bool b:f32", 2, extent);
@@ -730,50 +452,6 @@ TEST(refuses_what_is_freed) {
     left.records = right.records = NULL;
 }
 
-/* With elements: what is refused, what stays where it is, and each allocation that fails. */
-TEST(refuses_elements_and_changes_nothing) {
-    static const int64_t extent[] = {4, 3}, other[] = {3, 4};
-    if (is_not_for_it()) skip();
-    make_sides("a:f32 n:i32 flag:bool", "a:f64 n:f64 flag:f64", 2, extent);
-    darray x = darray_new(HA_DTYPE_double, 2, extent, H),
-           y = darray_new(HA_DTYPE_c64, 2, extent, H);
-    darray z = darray_new(HA_DTYPE_double, 2, other, H), none = {.array = NULL};
-    const ha_applying how = {.paths = "a+n"};
-    fill_side(&left);
-    HA_CHECK(darray_fill(x, HA_DVALUE(2.0), H));
-#define REFUSES_ELEMENTS(as, why, op, x)                                                           \
-    is_refused(ha_records_apply_array(left.records, op, x, &how, C), as, why)
-    REFUSES_ELEMENTS(HA_ERR_ARGUMENT, "a complex number makes no real one", HA_ADD, y);
-    REFUSES_ELEMENTS(HA_ERR_ARGUMENT, "the extents are not the same", HA_ADD, z);
-    REFUSES_ELEMENTS(HA_ERR_ARGUMENT, "no operation 9", (ha_operator)9, x);
-    is_refused(ha_records_apply_array(left.records, HA_ADD, none, &how, C), HA_ERR_ARGUMENT, "");
-    is_refused(ha_records_apply_array(NULL, HA_ADD, x, &how, C), HA_ERR_ARGUMENT, "no records");
-    is_refused(ha_records_apply_array(left.records, HA_ADD, x, NULL, C), HA_ERR_ARGUMENT,
-               "a bool can be assigned only");
-    is_expected_of(&left, "refused");
-    const ha_mapped model = model_of(&left);
-    ha_status s = HA_ERR_MEMORY;
-    know_elements(left.records, HA_MULTIPLY, x, &how);
-    for (int n = 0; s; n++) {
-        until_failure = n;
-        s = ha_records_apply_array(left.records, HA_MULTIPLY, x, &how, C);
-        until_failure = -1;
-        const ha_error error = ha_take_error();
-        if (s && (!error.status || n > 10000)) fail_msg("%d: %d: %s", n, s, error.text);
-        if (s) is_expected_of(&left, "without memory");
-    }
-    HA_CHECK(ha_mapped_apply_number(&model, HA_MULTIPLY, 2, &how, NULL));
-    const uint64_t moved = ha_records_statistics(left.records).transfers;
-    apply_elements(HA_ADD, x, &how);
-    if (ha_way_of(C) != HA_WAY_HOST)
-        assert_int_equal(ha_records_statistics(left.records).transfers, moved);
-    HA_CHECK(ha_mapped_apply_number(&model, HA_ADD, 2, &how, NULL));
-    is_expected_of(&left, "with memory");
-    HA_CHECK(darray_free(&x));
-    HA_CHECK(darray_free(&y));
-    HA_CHECK(darray_free(&z));
-}
-
 /* Types that meet in ways of their own, and fields of several values, as text for a device, which is none that the fake
  * driver runs. */
 TEST(computes_what_is_text_for_a_device) {
@@ -790,59 +468,6 @@ TEST(computes_what_is_text_for_a_device) {
         join((ha_operator)op, &(ha_applying){.paths = divides ? "a+b+c+e+f+g+h+m+k+l" : NULL});
         are_expected("as text");
     }
-}
-
-/* Elements of one value, so that the number says what is expected. */
-static darray all_of(ha_dtype type, int rank, const int64_t *extent) {
-    darray x = darray_new(type, rank, extent, H);
-    assert_non_null(x.array);
-    HA_CHECK(darray_fill(x, HA_DVALUE(2), H));
-    return x;
-}
-
-static void apply_two(ha_operator op, const char *paths, darray x, const char *what) {
-    const ha_applying how = {.paths = paths};
-    const ha_mapped model = model_of(&left);
-    HA_CHECK(ha_mapped_apply_number(&model, op, 2, &how, NULL));
-    apply_elements(op, x, &how);
-    is_expected_of(&left, what);
-}
-
-/* With elements, what a kernel cannot do: values that share bytes, quotients of complex numbers, and more blobs than it
- * has arguments for; and what needs none, as no record is asked for. */
-TEST(elements_go_by_way_of_the_host) {
-    static const int64_t extent[] = {30}, nothing[] = {5};
-    if (is_not_for_it()) skip();
-    darray x = all_of(HA_DTYPE_double, 1, extent), z = all_of(HA_DTYPE_c128, 1, extent);
-    make_sides("x:u8 z:c128", "x:u8", 1, extent);
-    HA_CHECK(ha_records_layout(left.records, C, "split(x: bitint(8; soa), aos)"));
-    fill_side(&left);
-    apply_two(HA_ADD, "x", x, "bits");
-    const ha_applying none = {.paths = "z", .first = nothing, .last = nothing};
-    apply_elements(HA_ADD, x, &none);
-    is_expected_of(&left, "no records");
-    HA_CHECK(ha_mapped_apply_number(&(ha_mapped){left.known, left.blob}, HA_ASSIGN, 3,
-                                    &(ha_applying){.paths = "z"}, NULL));
-    know_number(left.records, HA_ASSIGN, 3, &(ha_applying){.paths = "z"});
-    HA_CHECK(ha_records_apply_number(left.records, HA_ASSIGN, 3, &(ha_applying){.paths = "z"}, C));
-    apply_two(HA_DIVIDE, "z", z, "quotients");
-    end_sides();
-    make_sides("x[70]:i16", "x:u8", 1, extent);
-    HA_CHECK(ha_records_layout(left.records, C, "soa"));
-    fill_side(&left);
-    apply_two(HA_SUBTRACT, NULL, x, "many blobs");
-    ha_records *gone = left.records;
-    HA_CHECK(ha_records_free(gone));
-    left.records = NULL;
-    is_refused(ha_records_apply_array(gone, HA_ADD, x, NULL, C), HA_ERR_STATE, "freed");
-    end_sides();
-    make_sides("x:u8", "x:u8", 1, extent);
-    darray pairs = darray_new_(HA_ROW_MAJOR, (ha_type){"pair", 8}, 1, extent, H);
-    is_refused(ha_records_apply_array(left.records, HA_ADD, pairs, NULL, C), HA_ERR_ARGUMENT,
-               "its elements are no numbers");
-    HA_CHECK(darray_free(&pairs));
-    HA_CHECK(darray_free(&x));
-    HA_CHECK(darray_free(&z));
 }
 
 /* Each allocation of a call fails in turn: then nothing has changed. */
@@ -883,9 +508,6 @@ int main(void) {
                                        RECORDS(computes_random_parts_of_random_records),
                                        RECORDS(computes_with_itself),
                                        RECORDS(rounds_long_integers_once),
-                                       RECORDS(computes_with_elements),
-                                       RECORDS(computes_with_one_value),
-                                       RECORDS(refuses_elements_and_changes_nothing),
                                        RECORDS(computes_with_one_record),
                                        RECORDS(computes_with_itself_alone),
                                        RECORDS(moves_nothing_that_is_there),
@@ -897,7 +519,6 @@ int main(void) {
                                        RECORDS(refuses_and_changes_nothing),
                                        RECORDS(refuses_what_is_freed),
                                        RECORDS(computes_what_is_text_for_a_device),
-                                       RECORDS(elements_go_by_way_of_the_host),
                                        RECORDS(changes_nothing_without_memory)};
     int failed = 0;
     RUN_ON_MATRIX(failed, tests);
