@@ -76,8 +76,8 @@ HA_IN_ void ha_listen(unsigned who, int on) {
 /* ---- noting -------------------------------------------------------------------------------- */
 
 HA_IN_ void ha_text_copy(char *to, size_t bytes, const char *from) {
-    size_t n = from ? strnlen(from, bytes - 1) : 0;
-    if (n) memcpy(to, from, n);
+    size_t n = 0;
+    for (; from && n + 1 < bytes && from[n]; n++) to[n] = from[n];
     to[n] = 0;
 }
 
