@@ -25,7 +25,8 @@ typedef struct command {
 typedef struct work {
     command *first, **end;
     long enqueued, done;
-    int owners, is_running, has_thread, closing;
+    int owners, is_running, has_thread, closing, frees_itself;
+    pthread_t thread;
 } work;
 
 /* Everything that is given out is one of these, so that what is given to the wrong function is seen. */
@@ -71,19 +72,26 @@ static pthread_cond_t change = PTHREAD_COND_INITIALIZER;
 
 static void run(work *w, long until);
 
-/* Where it has a thread, that does what is left. */
+/* Its thread does what is left first; one that is the last owner itself ends alone. */
 static void leave(work *w) {
     if (w->owners > 1) {
         w->owners--;
         return;
     }
-    if (!w->has_thread) {
-        run(w, w->enqueued);
-        free(w);
-        return;
-    }
+    if (!w->has_thread) run(w, w->enqueued);
     w->closing = 1;
     pthread_cond_broadcast(&change);
+    if (w->has_thread && pthread_equal(w->thread, pthread_self())) {
+        w->frees_itself = 1;
+        pthread_detach(w->thread);
+        return;
+    }
+    if (w->has_thread) {
+        pthread_mutex_unlock(&order);
+        pthread_join(w->thread, NULL);
+        pthread_mutex_lock(&order);
+    }
+    free(w);
 }
 
 static void forget(object *event) {
@@ -128,8 +136,9 @@ static void *run_all(void *queue) {
             run_next(w);
         else
             pthread_cond_wait(&change, &order);
+    const int frees_itself = w->frees_itself;
     pthread_mutex_unlock(&order);
-    free(w);
+    if (frees_itself) free(w);
     return NULL;
 }
 
@@ -244,15 +253,13 @@ FAKE void DPCTLEvent_Wait(void *e) {
 /* No function of dpctl's: enqueues one of the test. */
 FAKE void fake_sycl_call(void *q, void (*function)(void *), void *argument) {
     sigset_t all, before;
-    pthread_t thread;
     sigfillset(&all);
     pthread_mutex_lock(&order);
     work *w = as('q', q)->work;
     if (!w->has_thread) {
         pthread_sigmask(SIG_SETMASK, &all, &before);
-        if (pthread_create(&thread, NULL, run_all, w)) abort();
+        if (pthread_create(&w->thread, NULL, run_all, w)) abort();
         pthread_sigmask(SIG_SETMASK, &before, NULL);
-        pthread_detach(thread);
         w->has_thread = 1;
     }
     forget(enqueue(q, (command){.function = function, .to = argument}));
