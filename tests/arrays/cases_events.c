@@ -505,6 +505,34 @@ TEST(somebody_listens_meanwhile) {
     expect_events("f");
 }
 
+TEST(memory_by_itself) {
+    ha_context *c = ha_context_is_zero_copy(M1) ? M2 : M1;
+    SUCCEEDS(ha_context_finish(c));
+    (void)ha_memory_trim(c, 0);
+    listen_to(1u << HA_EVENT_ALLOCATE | 1u << HA_EVENT_FREE);
+    void *block = ha_memory_allocate(c, 1000000);
+    expect_events("a");
+    SUCCEEDS(ha_memory_release(c, block));
+    SUCCEEDS(ha_context_finish(c));
+    (void)ha_memory_trim(c, 0);
+    expect_events("f");
+    block = ha_memory_allocate_kind(c, 1000000, HA_MEMORY_DEVICE);
+    expect_events("a");
+    SUCCEEDS(ha_memory_release(c, block));
+    SUCCEEDS(ha_context_finish(c));
+}
+
+TEST(arrays_that_come_and_go) {
+    harray_double x = ramp(N);
+    listen_to(1u << HA_EVENT_NEW | 1u << HA_EVENT_GONE);
+    ha_array *like = ha_array_like(x.array);
+    assert_non_null(like);
+    expect_events("n");
+    SUCCEEDS(ha_array_free(like));
+    expect_events("g");
+    drop(x);
+}
+
 /* ---- call sites and memories ---------------------------------------------------------------- */
 
 static ha_site_statistics site_named(const char *site) {
@@ -647,6 +675,8 @@ int main(void) {
         EVENTS(errors_and_events),
         EVENTS(a_call_that_fails),
         EVENTS(somebody_listens_meanwhile),
+        EVENTS(memory_by_itself),
+        EVENTS(arrays_that_come_and_go),
         EVENTS(known_transfers),
         EVENTS(counted_accesses),
         EVENTS(threads_and_a_handler),

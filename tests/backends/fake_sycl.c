@@ -69,10 +69,12 @@ static void delete (char kind, void *pointer) {
 static pthread_mutex_t order = PTHREAD_MUTEX_INITIALIZER;
 /* Of anything, for threads and those who wait for them. */
 static pthread_cond_t change = PTHREAD_COND_INITIALIZER;
+static _Thread_local int is_thread_of_queue;
 
 static void run(work *w, long until);
 
-/* Its thread does what is left first; one that is the last owner itself ends alone. */
+/* Its thread does what is left first. A queue's thread waits for none to end, as that might wait for itself: there the
+ * queue of the last owner is freed by its own thread. */
 static void leave(work *w) {
     if (w->owners > 1) {
         w->owners--;
@@ -81,7 +83,7 @@ static void leave(work *w) {
     if (!w->has_thread) run(w, w->enqueued);
     w->closing = 1;
     pthread_cond_broadcast(&change);
-    if (w->has_thread && pthread_equal(w->thread, pthread_self())) {
+    if (w->has_thread && is_thread_of_queue) {
         w->frees_itself = 1;
         pthread_detach(w->thread);
         return;
@@ -130,6 +132,7 @@ static void run(work *w, long until) {
 
 static void *run_all(void *queue) {
     work *w = queue;
+    is_thread_of_queue = 1;
     pthread_mutex_lock(&order);
     while (!w->closing || w->first || w->is_running)
         if (w->first && !w->is_running)
@@ -265,12 +268,22 @@ FAKE void fake_sycl_call(void *q, void (*function)(void *), void *argument) {
     forget(enqueue(q, (command){.function = function, .to = argument}));
     pthread_mutex_unlock(&order);
 }
+/* Does the next thing on a queue, or on the one that it waits for, if that takes no waiting. */
+static void try_next(work *w) {
+    while (w->first && w->first->awaited &&
+           w->first->awaited->work->done < w->first->awaited->number) {
+        if (w->has_thread || w->is_running) return;
+        w = w->first->awaited->work;
+    }
+    if (w->first && !w->has_thread && !w->is_running) run_next(w);
+}
+
 /* Who asks again and again gets there. */
 FAKE int DPCTLEvent_GetCommandExecutionStatus(void *e) {
     const object *event = as('e', e);
     pthread_mutex_lock(&order);
     const bool is_done = event->work->done >= event->number;
-    if (!is_done && !event->work->has_thread && !event->work->is_running) run_next(event->work);
+    if (!is_done) try_next(event->work);
     pthread_mutex_unlock(&order);
     return is_done ? COMPLETE : 0;
 }

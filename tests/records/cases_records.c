@@ -678,6 +678,7 @@ int main(int argc, char **argv) {
         CASE(described_wherever_they_are),
         CASE(messages),
         CASE(ranges_without_records),
+        CASE(their_arrays_are_told_of),
         CASE(no_records_beside_a_first_opening),
         CASE(extents_beyond_counting),
         CASE(another_layout_while_somebody_writes),

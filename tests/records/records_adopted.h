@@ -508,6 +508,24 @@ TEST(ranges_without_records) {
     SUCCEEDS(plane_atoms_free(&r));
 }
 
+/* Who listens hears of each of their arrays when the call that makes or frees them returns. */
+static int came, went;
+static void count_arrays(const ha_event_info *event, void *user) {
+    (void)user;
+    came += event->kind == HA_EVENT_NEW;
+    went += event->kind == HA_EVENT_GONE;
+}
+
+TEST(their_arrays_are_told_of) {
+    came = went = 0;
+    ha_set_event_handler(count_arrays, NULL);
+    atoms r = atoms_new(N);
+    assert_true(came > 0);
+    SUCCEEDS(atoms_free(&r));
+    assert_int_equal(went, came);
+    ha_set_event_handler(NULL, NULL);
+}
+
 /* Of a range without records nobody is told where blobs are: another thread may be about to find out. */
 TEST(no_records_beside_a_first_opening) {
     atoms r = made_at(C);

@@ -190,6 +190,7 @@ ha_array *ha_array_new(ha_type type, size_t n, ha_context *c) {
 
 ha_array *ha_array_like(const ha_array *a) {
     ha_array *like = NULL;
+    HA_TELLS_EVENTS_;
     if (ha_enter("ha_array_like")) return NULL;
     if (!a)
         ha_fail(HA_ERR_ARGUMENT, "ha_array_like", "ha_array_like: no array");

@@ -135,7 +135,7 @@ HA_IN_ ha_status ha_loose_get(ha_context *c, size_t bytes, ha_block **b) {
     return ha_block_get_in_turn(c->memory, bytes, b, "ha_memory_allocate");
 }
 
-/* Nothing is told. */
+/* No error is told. */
 HA_IN_ ha_status ha_loose_allocate(ha_context *c, size_t bytes, void **data) {
     ha_block *b = NULL;
     const ha_status s = ha_loose_get(c, bytes, &b);
@@ -147,6 +147,7 @@ HA_IN_ ha_status ha_loose_allocate(ha_context *c, size_t bytes, void **data) {
 
 void *ha_memory_allocate(ha_context *c, size_t bytes) {
     void *data = NULL;
+    HA_TELLS_EVENTS_;
     if (ha_enter("ha_memory_allocate") || !bytes) return NULL;
     c = ha_resolve(c);
     const ha_status s = ha_loose_allocate(c, bytes, &data);
@@ -170,6 +171,7 @@ HA_IN_ ha_status ha_loose_get_kind(ha_context *c, size_t bytes, ha_memory_kind k
 void *ha_memory_allocate_kind(ha_context *c, size_t bytes, ha_memory_kind kind) {
     static const char operation[] = "ha_memory_allocate_kind";
     ha_block *b = NULL;
+    HA_TELLS_EVENTS_;
     if (ha_enter(operation) || !bytes) return NULL;
     c = ha_resolve(c);
     ha_status s = HA_ERR_ARGUMENT;

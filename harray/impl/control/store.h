@@ -17,6 +17,7 @@ HA_IN_ ha_context *ha_store_start(const ha_store *store, ha_failure *failure)
 
 ha_context *ha_store_open(const ha_store *store) {
     ha_failure failure;
+    HA_TELLS_EVENTS_;
     if (ha_enter("ha_store_open")) return NULL;
     pthread_mutex_lock(&ha_registry.lock);
     ha_context *c = ha_store_start(store, &failure);

@@ -209,6 +209,7 @@ HA_IN_ int ha_give_back(ha_context *c) {
 }
 
 ha_status ha_context_unfork(ha_context *c) {
+    HA_TELLS_EVENTS_;
     ha_status s = ha_enter("ha_context_unfork");
     if (s) return s;
     if (c && ha_is_host(c)) return HA_OK; /* it is its own fork */

@@ -81,7 +81,8 @@ HA_IN_ void ha_text_copy(char *to, size_t bytes, const char *from) {
     to[n] = 0;
 }
 
-/* Whether this call tells what it notes: not when nobody listened as it began, nor inside a handler. */
+/* Whether this call tells what it notes: not when nobody listened as it began, nor inside a handler, nor where the public
+ * function does not begin with HA_TELLS_EVENTS_ (tell.h), without which its events are lost. */
 static inline int ha_will_tell(void) {
     return ha_pending_events.depth && !ha_pending_events.telling;
 }

@@ -344,6 +344,7 @@ HA_IN_ void ha_apply_end(const ha_apply_call *c) {
 ha_status ha_records_apply_number_(ha_records *records, ha_operator op, double number,
                                    const ha_applying *how, ha_context *context, const char *site) {
     ha_apply_call c;
+    HA_TELLS_EVENTS_;
     ha_status s = ha_records_enter(records, ha_apply_name, site);
     if (!s) s = ha_apply_begin(&c, records, op, how, context, site, ha_apply_name);
     if (s) return s;

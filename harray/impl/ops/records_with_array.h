@@ -249,6 +249,7 @@ HA_IN_ ha_status ha_beside_choose(ha_beside_call *c) {
 ha_status ha_records_apply_array_(ha_records *records, ha_operator op, darray x,
                                   const ha_applying *how, ha_context *context, const char *site) {
     ha_beside_call c = {.x = x};
+    HA_TELLS_EVENTS_;
     ha_status s = ha_records_enter(records, ha_beside_name, site);
     if (!s) s = ha_apply_begin(&c.apply, records, op, how, context, site, ha_beside_name);
     if (s) return s;

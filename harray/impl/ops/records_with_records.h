@@ -287,6 +287,7 @@ HA_IN_ ha_status ha_join_choose(ha_join_call *c) {
 ha_status ha_records_apply_records_(ha_records *left, ha_operator op, ha_records *right,
                                     const ha_applying *how, ha_context *context, const char *site) {
     static const ha_applying everything;
+    HA_TELLS_EVENTS_;
     ha_status s = ha_records_enter(left, ha_join_name, site);
     if (!s) s = ha_records_enter(right, ha_join_name, site);
     if (s) return s;

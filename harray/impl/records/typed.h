@@ -160,6 +160,7 @@ void ha_records_close_scope_(void *access) {
 ha_records *ha_records_typed_new_(const ha_records_type_ *type, const int64_t *extent,
                                   const char *site) {
     site = ha_from(site);
+    HA_TELLS_EVENTS_;
     char text[64];
     const char *own = ha_own_layout(type, text, sizeof text);
     return ha_records_new_at(type->record(), type->rank, extent, own ? own : ha_first_layout(type),
@@ -188,6 +189,7 @@ ha_records *ha_records_typed_wrap_(const ha_records_type_ *type, const int64_t *
                                    unsigned flags, const char *site) {
     static const char operation[] = "ha_records_wrap";
     site = ha_from(site);
+    HA_TELLS_EVENTS_;
     ha_error error;
     if (!strcmp(layout, "soa")) layout = ha_layout_of_arrays(type, blobs);
     ha_mapping *m = ha_mapping_parse(type->record(), layout, type->rank, extent, &error);
