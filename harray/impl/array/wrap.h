@@ -126,11 +126,13 @@ HA_IN_ ha_status ha_wrap_add(ha_array *a, const ha_wrapped *piece) {
 /* Readers pass, writers meet this. */
 HA_IN_ void ha_wrap_read_only(ha_array *a, ha_incarnation *in) {
     if (a->read_only || !ha_is_const(in)) return;
+    ha_lock(a); /* who finds a memory full looks who uses it (state/keepers.h) */
     a->holder[a->holders++] = (ha_holder){.ticket = ++a->tickets,
                                           .range = HA_WHOLE_,
                                           .context = ha_memory_context(in->memory),
                                           .site = ha_from("ha_array_wrap")};
     a->read_only = 1;
+    ha_unlock(a);
 }
 
 HA_IN_ ha_status ha_wrap_make(ha_type type, size_t n, const ha_wrapped *pieces, size_t count,
