@@ -200,12 +200,15 @@ HA_IN_ ha_status ha_view_check_opened(const darray *x, unsigned how, const char 
                         ha_show(x->rank, x->stride).text);
 }
 
-/* Whether its elements are all that lies between the first and the last of them in memory. */
+/* Whether its elements are all that lies between the first and the last of them in memory. Its numbers may be made up:
+ * it is asked by who describes a view, too. */
 HA_IN_ int ha_view_has_no_gaps(const darray *x) {
     int64_t low, high;
     if (ha_view_is_empty(x)) return 1;
-    return ha_reach_fits(x->rank, x->extent, x->stride, &low, &high) &&
-           high - low + 1 == darray_size(*x) && !ha_strides_repeat(x->rank, x->extent, x->stride);
+    return !ha_any_negative(x->rank, x->extent) &&
+           ha_reach_fits(x->rank, x->extent, x->stride, &low, &high) &&
+           (uint64_t)high - (uint64_t)low == (uint64_t)darray_size(*x) - 1 &&
+           !ha_strides_repeat(x->rank, x->extent, x->stride);
 }
 
 int darray_repeats(darray x) {
