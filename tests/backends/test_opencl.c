@@ -814,6 +814,7 @@ TEST(queues_of_the_callers) {
 TEST(whatever_is_enqueued_is_flushed) {
     float values[64] = {0}; /* some of it is still being written while more is enqueued */
     const float other = 1;
+    int held = 0, *hold = &held;
     uint64_t ns = 0;
     void *block, *later;
     ha_event event;
@@ -837,7 +838,7 @@ TEST(whatever_is_enqueued_is_flushed) {
     copy.from = values;
     copy.from_step[0] = 8;
     FLUSHES(backend->queue->copy_strided(queue, &copy, 1));
-    FLUSHES(backend->queue->call(queue, hold_up, &(int *){&(int){0}}, sizeof(int *)));
+    FLUSHES(backend->queue->call(queue, hold_up, &hold, sizeof hold));
     FLUSHES(backend->queue->stamp(queue, &ns));
     FLUSHES(backend->queue->record(queue, &event));
     FLUSHES(backend->queue->await(later, &event));

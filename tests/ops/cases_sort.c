@@ -213,12 +213,14 @@ static void sort_many(ha_dtype type, ha_sort_order order, int64_t n, int kind) {
     drop_array(x.array), drop_array(y.array), drop_array(at.array);
 }
 
+/* A third of all, if that: each type has each length, order and kind. */
 TEST(many) {
     static const int64_t lengths[] = {65, 1000, MANY};
     for (int t = 0; t < SORTED_TYPES && C == H; t++)
         for (int i = 0; i < 2 * 3 * 3; i++)
-            sort_many(sorted_types[t], i % 2 ? HA_ASCENDING : HA_DESCENDING, lengths[i / 2 % 3],
-                      i / 6);
+            if (test_stride() == 1 || (t + i / 2 + i / 6) % 3 == 0)
+                sort_many(sorted_types[t], i % 2 ? HA_ASCENDING : HA_DESCENDING, lengths[i / 2 % 3],
+                          i / 6);
 }
 
 static void bound_some(ha_dtype type, ha_dtype index, int upper) {
