@@ -89,3 +89,28 @@ need_build_tools() {
     have python3 || lacks python3
     works pkg-config --exists libpng || lacks libpng-dev
 }
+
+# ---- sanitizers --------------------------------------------------------------------------------------
+
+# ThreadSanitizer ends every program with a pause of a second unless told otherwise.
+export TSAN_OPTIONS=atexit_sleep_ms=50
+# The search for leaks crashes at times where it reads the thread-local variables of libraries (clang 14): where these
+# lie it guesses from what an old C library wrote in front of them, which is likely the reason.
+export ASAN_OPTIONS=intercept_tls_get_addr=0
+
+# The sanitizers of older compilers fail at random where the kernel randomises addresses more than
+# they know of.
+fixed_addresses="setarch $(uname -m) -R"
+# shellcheck disable=SC2086 # a list of words
+works $fixed_addresses true || fixed_addresses=
+
+# runs_sanitized COMPILER SANITIZERS: does a program start, each time? It is made in the folder $build.
+runs_sanitized() {
+    # shellcheck disable=SC2154 # of who calls it
+    echo 'int main(void) { return 0; }' >"$build/works.c"
+    works "$1" "-fsanitize=$2" "$build/works.c" -o "$build/works" || return
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        # shellcheck disable=SC2086 # a list of words, or none
+        works $fixed_addresses "$build/works" || return
+    done
+}
