@@ -6,7 +6,7 @@ usage: test_docs.py [--show DIR]
 
 Every block of code that has a main is a whole program:
     ```c     is compiled as C11, with warnings as errors, and run. That of README.md is compiled as it is; others that
-             have the implementation in them are linked with the library instead, which is compiled once.
+             have the implementation in them are linked with one instead that is compiled once.
               With MPI_Init, where there is an MPI, and it runs on two ranks; with harray_hdf5.h, where there is HDF5;
               with loops of OpenMP's, where the compiler has it
     ```cpp   the same as C++17, with the implementation in another file, as docs/using.md says
@@ -89,11 +89,25 @@ def blocks(page):
             yield Block(page, match, following if following and following[1] in OTHERS else None)
 
 
-def compile_implementation(folder):
+def compile_implementation(source, folder, flags=()):
     """For all programs that can be linked with it: numbers are the same without SIMD."""
-    made = pathlib.Path(folder) / "implementation.o"
-    subprocess.run([C[0], "-std=c11", "-DHARRAY_NO_SIMD", "-c", ROOT / "backends" / "library.c", "-o", made], check=True)
+    made = pathlib.Path(folder) / f"implementation_{source.stem}.o"
+    subprocess.run([C[0], "-std=c11", "-DHARRAY_NO_SIMD", f"-I{ROOT}", "-c", source, *flags, "-o", made], check=True)
     return made
+
+
+def compile_implementations(folder):
+    """What programs are linked with: the library; and with it where they have MPI, if there is one."""
+    of_mpi = surroundings("MPI_Init(")
+    source = pathlib.Path(folder) / "mpi.c"
+    source.write_text(IMPLEMENTATION.replace("harray.h", "harray_mpi.h"), encoding="utf-8")
+    return (compile_implementation(ROOT / "backends" / "library.c", folder),
+            compile_implementation(source, folder, compiling(of_mpi[0])) if of_mpi else None)
+
+
+def compiling(flags):
+    """What is not for the linker."""
+    return [flag for flag in flags if not re.match("-l|-L|-W", flag)]
 
 
 def uses_mpi(text):
@@ -139,18 +153,17 @@ def inside(text, implementation):
 
 
 def is_linked(text):
-    """Can the library be linked with it, instead of what it has inside?"""
+    """Can an implementation be linked with it, instead of what it has inside?"""
     defined = re.findall(r"^ *# *define +(HARRAY_\w+)", text, re.MULTILINE)
-    return defined == ["HARRAY_IMPLEMENTATION"] and not uses_mpi(text) and not uses_hdf5(text)
+    return defined == ["HARRAY_IMPLEMENTATION"] and not uses_hdf5(text)
 
 
 def implementation_inside(text, implementation):
     """What a C program is compiled with, where the implementation is in it."""
-    if uses_mpi(text) or uses_hdf5(text):
-        return [STATIC, *surroundings(text)[0], "-lm"]
+    around = [*surroundings(text)[0], "-lm"] if uses_mpi(text) or uses_hdf5(text) else []
     if implementation and is_linked(text):
-        return [implementation, "-lm"]
-    return [STATIC] if INSIDE.search(text) else []
+        return [implementation, *(around or ["-lm"])]
+    return [STATIC, *around] if INSIDE.search(text) else around
 
 
 def build(language, text, folder, implementation=None):
@@ -317,10 +330,11 @@ def main():
     all_blocks = [block for page in PAGES for block in blocks(page)]
     programs = [block for block in all_blocks if block.is_program]
     with concurrent.futures.ThreadPoolExecutor(2) as pool, tempfile.TemporaryDirectory() as folder:
-        implementation = compile_implementation(folder)
+        implementation, with_mpi = compile_implementations(folder)
         states = pool.submit(states_are_current, implementation)
         good = list(pool.map(lambda program: keeps_its_word(
-            program, None if program.page == FRONT else implementation), programs))
+            program, None if program.page == FRONT else with_mpi if uses_mpi(program.text) else implementation),
+                             programs))
     results = [("the table of states", states.result())]
     results += [(program.name, fine) for program, fine in zip(programs, good)]
     results += checks_of_text(all_blocks)
