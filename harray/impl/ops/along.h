@@ -155,7 +155,7 @@ HA_IN_ void ha_along_results(const ha_op_key *key, const ha_kernel_slot_ *slot, 
     }
 }
 
-static void ha_along_loops(const ha_kernel *kernel, const ha_region *box, int apart,
+HA_IN_ void ha_along_loops(const ha_kernel *kernel, const ha_region *box, int apart,
                            const ha_kernel_slot_ *slot) {
     const ha_op_key *key = &ha_op_of(kernel)->key;
     int64_t each;

@@ -71,7 +71,7 @@ HA_IN_ void ha_op_put_converted(ha_text *t, const ha_op_key *key, ha_dtype from,
 HA_IN_ ha_dtype ha_op_copied_type(const ha_op_key *key) { return (ha_dtype)key->of[0]; }
 
 /* As loops, where a device runs what is compiled here. */
-static void ha_op_copy_loops(const ha_kernel *kernel, const ha_region *box, int apart,
+HA_IN_ void ha_op_copy_loops(const ha_kernel *kernel, const ha_region *box, int apart,
                              const ha_kernel_slot_ *slot) {
     const ha_op_key *key = &ha_op_of(kernel)->key;
     const int rank = kernel->rank;
@@ -93,7 +93,7 @@ static void ha_op_copy_loops(const ha_kernel *kernel, const ha_region *box, int 
                                   stride[1], ha_op_copied_type(key), &none));
 }
 
-static void ha_op_make_copy(ha_op_kernel *k, const ha_op_key *key) {
+HA_IN_ void ha_op_make_copy(ha_op_kernel *k, const ha_op_key *key) {
     const ha_dtype to = key->type->type, from = ha_op_copied_type(key);
     const char *source = from == HA_DTYPE_bool ? "uint8_t" : ha_dtype_name(from);
     ha_text text = ha_text_into(k->text, sizeof k->text);
@@ -132,7 +132,7 @@ HA_IN_ int ha_op_launch_quietly(ha_op_call *c, const ha_op_boxes *b) {
 
 static const ha_op_line ha_op_copy_line = {.word = "copy", .kind = HA_OP_PLAIN, .arguments = 1};
 
-static int ha_op_copy_there(const darray *to, const darray *from, ha_context *c) {
+HA_IN_ int ha_op_copy_there(const darray *to, const darray *from, ha_context *c) {
     const ha_dtype bytes = ha_op_type_of_bytes(to->array->element);
     const int as_bytes = to->type == from->type;
     const ha_op_type *type = ha_op_type_of(as_bytes ? bytes : to->type);
@@ -152,7 +152,7 @@ static int ha_op_copy_there(const darray *to, const darray *from, ha_context *c)
     return ha_op_launch_quietly(&call, &b);
 }
 
-static int ha_op_fill_there(const darray *x, const void *value, ha_context *c) {
+HA_IN_ int ha_op_fill_there(const darray *x, const void *value, ha_context *c) {
     const ha_dtype bytes = ha_op_type_of_bytes(x->array->element);
     int whole;
     if (!bytes || !ha_op_compiles_at(c)) return 0;
@@ -181,7 +181,7 @@ HA_IN_ ha_context *ha_op_where_both_are(const darray *x, const darray *y) {
 }
 
 /* Numbers of the same type; those of bool may be any bytes. */
-static int ha_op_equal_there(const darray *x, const darray *y, int *equal) {
+HA_IN_ int ha_op_equal_there(const darray *x, const darray *y, int *equal) {
     ha_context *c = ha_op_where_both_are(x, y);
     if (!c || x->type != y->type || x->type == HA_DTYPE_bool || !ha_op_type_of(x->type) ||
         !ha_op_compiles_at(c))

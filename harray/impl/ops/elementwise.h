@@ -260,7 +260,7 @@ HA_IN_ uint32_t ha_op_random_bits(ha_dtype type) {
     return type == HA_DTYPE_half ? 0xffe000 : type == HA_DTYPE_bfloat16 ? 0xff0000 : 0xffffff;
 }
 
-static ha_status ha_op_random(const char *operation, int place, darray x, uint64_t seed,
+HA_IN_ ha_status ha_op_random(const char *operation, int place, darray x, uint64_t seed,
                               ha_context *context, const char *site) {
     ha_op_call c = {
         .operation = operation,

@@ -34,7 +34,7 @@ HA_IN_ int64_t ha_find_count(const ha_kernel_slot_ *mask, int rank, int64_t firs
  * the result, and goes on until all are there: so each element is written at the next free place, and stays if it belongs there,
  * without a branch that nobody could foresee. */
 #define HA_FIND_LOOP_(name, T, IN_ROW, OTHERWISE)                                                  \
-    static void name(const ha_op_key *key, const ha_kernel_slot_ *slot, int64_t first, int64_t c,  \
+    HA_IN_ void name(const ha_op_key *key, const ha_kernel_slot_ *slot, int64_t first, int64_t c,  \
                      int64_t end) {                                                                \
         const uint8_t *m = (const uint8_t *)slot[2].pointer;                                       \
         const int64_t step = ((const ha_kernel_span *)slot[0].span)->numbers[1];                   \
@@ -75,7 +75,7 @@ HA_IN_ ha_find_loop ha_find_loop_of(const ha_op_key *key) {
 }
 
 /* The lanes are blocks. */
-static void ha_find_loops(const ha_kernel *kernel, const ha_region *box, int apart,
+HA_IN_ void ha_find_loops(const ha_kernel *kernel, const ha_region *box, int apart,
                           const ha_kernel_slot_ *slot) {
     const ha_op_key *key = &ha_op_of(kernel)->key;
     const int counts = key->of[1] == HA_FIND_COUNT;
@@ -193,7 +193,7 @@ HA_IN_ ha_status ha_find_check_room(const ha_finding *f) {
                         (long long)f->all);
 }
 
-static ha_status ha_find_blocks(ha_finding *f) {
+HA_IN_ ha_status ha_find_blocks(ha_finding *f) {
     const ha_type type = {"int64_t", sizeof(int64_t)};
     f->b = ha_index_in_order(&f->mask, f->x);
     f->all = darray_size(f->mask);
@@ -204,7 +204,7 @@ static ha_status ha_find_blocks(ha_finding *f) {
     return s ? s : ha_index_sum(f->begin, blocks, &f->count);
 }
 
-static ha_status ha_finding_run(ha_finding *f, ha_dtype type, void *result) {
+HA_IN_ ha_status ha_finding_run(ha_finding *f, ha_dtype type, void *result) {
     const ha_op_call c = {.operation = f->operation, .view = {f->y}};
     _Alignas(16) char count[16];
     ha_status s = ha_find_check(f);

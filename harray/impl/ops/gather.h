@@ -9,7 +9,7 @@
 
 /* A row of y, of[0], of x at index 0, of[1], and of indices, of[2]; at_step is from one index of x to the next one. */
 #define HA_ROW_OF_GATHER_(T, U)                                                                    \
-    static void ha_row_gather_##T##_##U(const ha_op_row *row) {                                    \
+    HA_IN_ void ha_row_gather_##T##_##U(const ha_op_row *row) {                                    \
         const int64_t n = row->n, dy = row->step[0], dx = row->step[1], da = row->step[2];         \
         const int64_t to = row->at_step;                                                           \
         const T *x = (const T *)row->of[1];                                                        \
@@ -70,7 +70,7 @@ HA_IN_ void ha_gather_numbers(const ha_op_walk *w, ha_op_row base, int64_t first
 }
 
 /* Slots: y, x with one dimension more, at. */
-static void ha_gather_loops(const ha_kernel *kernel, const ha_region *box, int apart,
+HA_IN_ void ha_gather_loops(const ha_kernel *kernel, const ha_region *box, int apart,
                             const ha_kernel_slot_ *slot) {
     const ha_op_key *key = &ha_op_of(kernel)->key;
     const int rank = key->rank;

@@ -23,7 +23,7 @@ typedef struct ha_histogram_walk {
 
 /* n elements, `step` apart; R is what is computed with, U the counts' type. */
 #define HA_HISTOGRAM_ROW_(T, R, U)                                                                 \
-    HA_CONTRACTED_0_ static void ha_histogram_##T##_##U(                                           \
+    HA_CONTRACTED_0_ HA_IN_ void ha_histogram_##T##_##U(                                           \
         const ha_histogram_walk *w, void *counts, const void *values, int64_t n, int64_t step) {   \
         const R low = *(const R *)w->low, high = *(const R *)w->high,                              \
                 scale = *(const R *)w->scale;                                                      \
@@ -129,7 +129,7 @@ HA_IN_ void ha_histogram_part(const ha_op_key *key, const ha_kernel_slot_ *slot,
 }
 
 /* The box is of teams. Slots: counts, x, low, high, scale, parts, elements. */
-static void ha_histogram_loops(const ha_kernel *kernel, const ha_region *box, int apart,
+HA_IN_ void ha_histogram_loops(const ha_kernel *kernel, const ha_region *box, int apart,
                                const ha_kernel_slot_ *slot) {
     const int64_t each = HA_HISTOGRAM_TEAM * HA_HISTOGRAM_EACH;
     int64_t all;
@@ -311,7 +311,7 @@ HA_IN_ ha_status ha_histogram_end(const ha_histogram *h, const darray *to, ha_dt
     return s;
 }
 
-static ha_status ha_histogram_run(ha_histogram *h, double low, double high, ha_dtype type,
+HA_IN_ ha_status ha_histogram_run(ha_histogram *h, double low, double high, ha_dtype type,
                                   void *outside) {
     ha_status s = ha_histogram_check(h, low, high);
     if (!s && !outside)

@@ -200,7 +200,7 @@ static ha_status ha_index_sum(ha_array *counts, int64_t each, int64_t *most) {
 enum { HA_BEYOND_VECTORS = 4, HA_BEYOND_AHEAD = 4096 };
 #define HA_FIRST_BEYOND_(U)                                                                        \
     typedef U ha_indices_##U __attribute__((vector_size(16)));                                     \
-    static int64_t ha_none_beyond_##U(const U *at, int64_t n, U last) {                            \
+    HA_IN_ int64_t ha_none_beyond_##U(const U *at, int64_t n, U last) {                            \
         enum { LANES = (int)(16 / sizeof(U)), STEP = LANES * HA_BEYOND_VECTORS };                  \
         ha_indices_##U bits[HA_BEYOND_VECTORS] = {{0}};                                            \
         ha_indices_##U greatest = {0};                                                             \
@@ -217,7 +217,7 @@ enum { HA_BEYOND_VECTORS = 4, HA_BEYOND_AHEAD = 4096 };
         for (int k = 0; k < STEP; k++) any |= bits[k / LANES][k % LANES];                          \
         return any >> (sizeof(U) * 8 - 1) ? 0 : n - n % STEP;                                      \
     }                                                                                              \
-    static int64_t ha_first_beyond_##U(const void *values, int64_t step, int64_t n,                \
+    HA_IN_ int64_t ha_first_beyond_##U(const void *values, int64_t step, int64_t n,                \
                                        uint64_t greatest) {                                        \
         const U *at = (const U *)values, last = (U)greatest;                                       \
         const int is_low = !(last >> (sizeof(U) * 8 - 1));                                         \

@@ -22,7 +22,7 @@ HA_IN_ void ha_inverse_put(const ha_op_key *key, const ha_kernel_slot_ *slot, ha
 }
 
 /* Slots: the places, the permutation. */
-static void ha_inverse_loops(const ha_kernel *kernel, const ha_region *box, int apart,
+HA_IN_ void ha_inverse_loops(const ha_kernel *kernel, const ha_region *box, int apart,
                              const ha_kernel_slot_ *slot) {
     const ha_op_key *key = &ha_op_of(kernel)->key;
     (void)apart;
@@ -124,7 +124,7 @@ HA_IN_ ha_status ha_inverse_check(const darray *y, const darray *p) {
 }
 
 /* Where each number is; and whether all are. */
-static ha_status ha_inverse_places(const darray *places, const darray *p, ha_context *context) {
+HA_IN_ ha_status ha_inverse_places(const darray *places, const darray *p, ha_context *context) {
     ha_op_key key = {
         .rank = 1,
         .make = ha_inverse_make,
@@ -141,7 +141,7 @@ static ha_status ha_inverse_places(const darray *places, const darray *p, ha_con
     return s || first[0] == INT64_MAX ? s : ha_inverse_refuse(p);
 }
 
-static ha_status ha_inverse_run(const darray *y, const darray *p, ha_context *context) {
+HA_IN_ ha_status ha_inverse_run(const darray *y, const darray *p, ha_context *context) {
     ha_status s = ha_inverse_check(y, p);
     if (s || ha_view_is_empty(y)) return s;
     s = ha_index_check(p, p->extent[0], "ha_inverse", context);

@@ -199,7 +199,7 @@ HA_IN_ ha_op_walk ha_op_walk_of(const ha_op_key *key, const ha_kernel_slot_ *slo
 }
 
 /* With OpenMP by all threads. */
-static void ha_op_loops(const ha_kernel *kernel, const ha_region *box, int apart,
+HA_IN_ void ha_op_loops(const ha_kernel *kernel, const ha_region *box, int apart,
                         const ha_kernel_slot_ *slot) {
     ha_op_row row;
     const ha_op_walk w = ha_op_walk_of(&ha_op_of(kernel)->key, slot, &row);

@@ -76,7 +76,7 @@ HA_IN_ ha_status ha_offsets_scan(const darray *all, const darray *counts, ha_con
     return s ? s : ha_scan_run(HA_SUM, &rest, &rest, HA_SCAN_ALL_, HA_INCLUSIVE, context);
 }
 
-static ha_status ha_offsets_run(const darray *offsets, const darray *counts, ha_context *context) {
+HA_IN_ ha_status ha_offsets_run(const darray *offsets, const darray *counts, ha_context *context) {
     ha_status s = ha_offsets_check(offsets, counts);
     if (!s && !ha_view_is_empty(counts)) {
         s = ha_offsets_check_signs(counts, context);

@@ -160,7 +160,7 @@ HA_IN_ void ha_apply_put_body(ha_text *t, const ha_apply_call *c, const ha_recor
 /* ---- kernels --------------------------------------------------------------------------------------- */
 
 /* What the kernel is found by. */
-static void ha_apply_put(ha_text *t, int which, const void *call) {
+HA_IN_ void ha_apply_put(ha_text *t, int which, const void *call) {
     const ha_apply_call *c = (const ha_apply_call *)call;
     const ha_record *record = ha_records_record(c->records);
     int used[HA_APPLY_ROUNDINGS], integers;
@@ -231,7 +231,7 @@ HA_IN_ void ha_apply_loops(ha_apply_here_work *w, void *const *blob) {
 }
 
 /* On a queue, while its caller waits. */
-static void ha_apply_queued(const ha_queue *queue, void *argument) {
+HA_IN_ void ha_apply_queued(const ha_queue *queue, void *argument) {
     ha_apply_here_work *w = (ha_apply_here_work *)*(ha_records_loop **)argument;
     (void)ha_blobs_on_queue(queue, &w->access, w->loop.blob);
     ha_apply_loops(w, w->loop.blob);

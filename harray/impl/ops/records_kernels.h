@@ -69,7 +69,7 @@ HA_IN_ ha_kernel_parameter_ *ha_made_add(ha_made_kernel *made, ha_kernel_mode_ m
 }
 
 /* Kernels need no view of the records here. */
-static ha_status ha_made_view(const ha_mapping *m, void *const *blob, int own, void *view,
+HA_IN_ ha_status ha_made_view(const ha_mapping *m, void *const *blob, int own, void *view,
                               ha_error *error) {
     (void)m, (void)blob, (void)own, (void)view;
     return error->status = HA_OK;

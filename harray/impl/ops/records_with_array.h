@@ -32,7 +32,7 @@ HA_IN_ void ha_beside_put_type(ha_text *t, const ha_beside_call *c) {
 }
 
 /* What the kernel is found by; the type of the array stands for the other records. */
-static void ha_beside_put(ha_text *t, int which, const void *call) {
+HA_IN_ void ha_beside_put(ha_text *t, int which, const void *call) {
     const ha_beside_call *c = (const ha_beside_call *)call;
     ha_value_needs needs;
     if (which == HA_MADE_WHAT) ha_print(t, "%s", c->apply.for_kernel);
@@ -121,7 +121,7 @@ HA_IN_ void ha_beside_loops(ha_beside_work *w, void *const *blob) {
 }
 
 /* On a queue, while its caller waits. */
-static void ha_beside_queued(const ha_queue *queue, void *argument) {
+HA_IN_ void ha_beside_queued(const ha_queue *queue, void *argument) {
     ha_beside_work *w = (ha_beside_work *)*(ha_records_loop **)argument;
     (void)ha_blobs_on_queue(queue, &w->records, w->loop.blob);
     w->data = (char *)ha_here_(queue, w->data);

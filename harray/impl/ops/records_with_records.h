@@ -37,7 +37,7 @@ HA_IN_ void ha_join_put_body(ha_text *t, const ha_join_call *c, ha_value_needs *
 }
 
 /* What the kernel is found by. It gives all that it opens to assign a value, or is not run at all. */
-static void ha_join_put(ha_text *t, int which, const void *call) {
+HA_IN_ void ha_join_put(ha_text *t, int which, const void *call) {
     const ha_join_call *c = (const ha_join_call *)call;
     ha_value_needs needs;
     if (which == HA_MADE_WHAT)
@@ -108,7 +108,7 @@ HA_IN_ void ha_join_loops(ha_join_work *w, void *const *left_blob, void *const *
 }
 
 /* On a queue, while its caller waits. */
-static void ha_join_queued(const ha_queue *queue, void *argument) {
+HA_IN_ void ha_join_queued(const ha_queue *queue, void *argument) {
     ha_join_work *w = (ha_join_work *)*(ha_records_loop **)argument;
     void **right = ha_blobs_on_queue(queue, &w->left, w->loop.blob);
     (void)ha_blobs_on_queue(queue, ha_join_right(w), right);

@@ -26,7 +26,7 @@ typedef void (*ha_op_rows)(const ha_op_row *row);
 
 /* R: the type of the result */
 #define HA_ROW_BEGIN_(T, R, name)                                                                  \
-    HA_CONTRACTED_0_ static void name(const ha_op_row *row) {                                      \
+    HA_CONTRACTED_0_ HA_IN_ void name(const ha_op_row *row) {                                      \
         const int64_t n = row->n, dz = row->step[0], dx = row->step[1], dy = row->step[2];         \
         const T *x = (const T *)row->of[1], *y = (const T *)row->of[2];                            \
         R *z = (R *)row->of[0];
@@ -75,7 +75,7 @@ typedef void (*ha_op_rows)(const ha_op_row *row);
 
 /* Of the place of an element. */
 #define HA_ROW_OF_PLACE_(T, operation, word, ...)                                                  \
-    HA_CONTRACTED_0_ static void ha_row_##word##_##T(const ha_op_row *row) {                       \
+    HA_CONTRACTED_0_ HA_IN_ void ha_row_##word##_##T(const ha_op_row *row) {                       \
         const int64_t n = row->n, dz = row->step[0];                                               \
         T *z = (T *)row->of[0];                                                                    \
         const T a = *(const T *)row->number[0], b = *(const T *)row->number[1];                    \
@@ -113,7 +113,7 @@ typedef void (*ha_op_rows)(const ha_op_row *row);
 #define HA_ROW_OF_RANDOM_(T, ...) HA_ROW_OF_RANDOM_CALLED_(random, T, __VA_ARGS__)
 #define HA_ROW_OF_NORMAL_(T, ...) HA_ROW_OF_RANDOM_CALLED_(normal, T, __VA_ARGS__)
 #define HA_ROW_OF_RANDOM_CALLED_(word, T, ...)                                                     \
-    static void ha_row_##word##_##T(const ha_op_row *row) {                                        \
+    HA_IN_ void ha_row_##word##_##T(const ha_op_row *row) {                                        \
         const uint64_t seed = *(const uint64_t *)row->number[0];                                   \
         HA_UNUSED const uint32_t kept = *(const uint32_t *)row->number[1];                         \
         T *z = (T *)row->of[0];                                                                    \
@@ -126,7 +126,7 @@ typedef void (*ha_op_rows)(const ha_op_row *row);
 /* x, the mask, says whether y or w is taken: elements of as many words T as are given. Without branches, which a processor
  * could not predict for most masks. */
 #define HA_ROW_OF_CHOICE_(T, words, name)                                                          \
-    static void ha_row_choose_##name(const ha_op_row *row) {                                       \
+    HA_IN_ void ha_row_choose_##name(const ha_op_row *row) {                                       \
         const int64_t n = row->n, dz = row->step[0], dx = row->step[1], dy = row->step[2],         \
                       dw = row->step[3];                                                           \
         const uint8_t *x = (const uint8_t *)row->of[1];                                            \

@@ -92,7 +92,7 @@ HA_IN_ ha_status ha_scan_launch(const ha_scanning *s, int does, const void *carr
                            does == HA_SCAN_LASTS ? given + 1 : given);
 }
 
-static ha_status ha_scan_on_device(const ha_scanning *s);
+HA_IN_ ha_status ha_scan_on_device(const ha_scanning *s);
 
 /* The runs' last numbers, as lines to be scanned: the k-th of each line follows that of the line before. */
 HA_IN_ ha_status ha_scan_carries(const ha_scanning *s, ha_array *carry, int64_t runs) {
@@ -108,7 +108,7 @@ HA_IN_ ha_status ha_scan_carries(const ha_scanning *s, ha_array *carry, int64_t 
     return ha_scan_on_device(&above);
 }
 
-static ha_status ha_scan_on_device(const ha_scanning *s) {
+HA_IN_ ha_status ha_scan_on_device(const ha_scanning *s) {
     const int64_t runs = (s->all + HA_SCAN_RUN - 1) / HA_SCAN_RUN, count = runs * s->lines;
     const darray carry = darray_new(s->key.type->number, 1, &count, s->context);
     if (!carry.array) return ha_status_of_nothing();

@@ -29,7 +29,7 @@ HA_IN_ int ha_scan_does(const ha_op_key *key) { return key->of[0] % HA_SCAN_EXCL
 #define HA_SCAN_LINE_0_(T, word, ...)
 #define HA_SCAN_LINE_1_(T, word, ...)                                                              \
     HA_FN T ha_scan_join_##word##_##T(T u, T v) { return __VA_ARGS__; }                            \
-    HA_CONTRACTED_0_ static void ha_scan_##word##_##T(                                             \
+    HA_CONTRACTED_0_ HA_IN_ void ha_scan_##word##_##T(                                             \
         const void *from, void *to, int64_t n, const void *before, int is_exclusive, void *last) { \
         const T *x = (const T *)from, c = *(const T *)before;                                      \
         T *const y = (T *)to, p = *x;                                                              \
@@ -281,7 +281,7 @@ HA_IN_ void ha_scan_one_run(const ha_scan_walk *w, char *carries, int64_t i) {
 }
 
 /* Slots: y but of LASTS, x, the runs' carries but of LINES, which have the first one of all, numbers along, and lines. */
-static void ha_scan_loops(const ha_kernel *kernel, const ha_region *box, int apart,
+HA_IN_ void ha_scan_loops(const ha_kernel *kernel, const ha_region *box, int apart,
                           const ha_kernel_slot_ *slot) {
     const ha_op_key *key = &ha_op_of(kernel)->key;
     const int does = ha_scan_does(key);

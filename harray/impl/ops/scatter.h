@@ -90,7 +90,7 @@ static ha_status ha_scatter_sorted(const ha_scattering *s) {
     return status ? status : freed;
 }
 
-static ha_status ha_scatter_launch(const ha_op_key *key, const darray *y, const darray *at,
+HA_IN_ ha_status ha_scatter_launch(const ha_op_key *key, const darray *y, const darray *at,
                                    const darray *x, ha_context *context) {
     ha_scattering s = {.key = *key, .at = at, .context = context, .all = darray_size(*at)};
     ha_scatter_split(y, at, x, &s.first, &s.rest);
@@ -108,7 +108,7 @@ static ha_status ha_scatter_launch(const ha_op_key *key, const darray *y, const 
     return ha_scatter_has_runs(&s) ? ha_scatter_sorted(&s) : ha_scatter_by_lanes(&s);
 }
 
-static ha_status ha_scatter_run(int op, const darray *y, const darray *at, const darray *x,
+HA_IN_ ha_status ha_scatter_run(int op, const darray *y, const darray *at, const darray *x,
                                 ha_context *context) {
     ha_op_key key = {.make = ha_scatter_make};
     ha_status s = ha_scatter_check(y, at, x);

@@ -17,7 +17,7 @@ typedef struct ha_scatter_walk {
 
 /* Elements one by one, in one dimension. */
 #define HA_SCATTER_LOOP_(word, T, U, ...)                                                          \
-    static void ha_scatter_##word##_##T##_##U(const ha_scatter_walk *w) {                          \
+    HA_IN_ void ha_scatter_##word##_##T##_##U(const ha_scatter_walk *w) {                          \
         const int64_t to = w->to, da = ((const ha_kernel_span *)w->slot[1].span)->numbers[1],      \
                       dx = ((const ha_kernel_span *)w->slot[2].span)->numbers[1];                  \
         const U *at = (const U *)w->slot[1].pointer;                                               \
@@ -143,7 +143,7 @@ HA_IN_ void ha_scatter_box(const ha_kernel *kernel, const ha_kernel_slot_ *slot,
     }
 }
 
-static void ha_scatter_loops(const ha_kernel *kernel, const ha_region *box, int apart,
+HA_IN_ void ha_scatter_loops(const ha_kernel *kernel, const ha_region *box, int apart,
                              const ha_kernel_slot_ *slot) {
     int64_t each;
     memcpy(&each, slot[3].pointer, sizeof each);

@@ -41,7 +41,7 @@ HA_IN_ void ha_scatter_run_of(const ha_kernel *kernel, const ha_kernel_slot_ *sl
         ha_scatter_one(kernel, slot, order[i], rest);
 }
 
-static void ha_scatter_run_loops(const ha_kernel *kernel, const ha_region *box, int apart,
+HA_IN_ void ha_scatter_run_loops(const ha_kernel *kernel, const ha_region *box, int apart,
                                  const ha_kernel_slot_ *slot) {
     ha_region rest = {{0}, {0}};
     (void)apart;

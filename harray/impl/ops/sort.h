@@ -16,7 +16,7 @@ HA_NOINLINE_ HA_IN_ void ha_sort_on_stack(const ha_sort_job *j) {
 }
 
 /* Slots: [numbers or values], elements, [room], how many there are. */
-static void ha_sort_here_loops(const ha_kernel *kernel, const ha_region *box, int apart,
+HA_IN_ void ha_sort_here_loops(const ha_kernel *kernel, const ha_region *box, int apart,
                                const ha_kernel_slot_ *slot) {
     const ha_op_key *key = &ha_op_of(kernel)->key;
     const ha_kernel_slot_ *q = ha_sort_what(key) == HA_SORT_ELEMENTS ? NULL : slot++, *x = slot++;
@@ -64,7 +64,7 @@ HA_IN_ int ha_sort_is_here(ha_context *context, int64_t n) {
     return n <= (int64_t)UINT32_MAX && ha_way_of(ha_resolve(context)) != HA_WAY_COMPILED;
 }
 
-static ha_status ha_sort_here(const ha_sorting *s) {
+HA_IN_ ha_status ha_sort_here(const ha_sorting *s) {
     const ha_type type = {"uint64_t", sizeof(uint64_t)};
     const ha_sort_job j = {.what = s->what,
                            .bytes = s->x.array->element,
@@ -95,7 +95,7 @@ static ha_status ha_sort_here(const ha_sorting *s) {
 }
 
 /* x, and `at` if there is one, have been looked at. */
-static ha_status ha_sort_run(ha_sorting *s) {
+HA_IN_ ha_status ha_sort_run(ha_sorting *s) {
     s->n = s->x.extent[0];
     if (s->n == 0) return HA_OK;
     return ha_sort_is_here(s->context, s->n) ? ha_sort_here(s) : ha_sort_in_blocks(s);
@@ -136,7 +136,7 @@ ha_status ha_sort_(darray x, ha_sort_order order, ha_context *context, const cha
     return status;
 }
 
-static ha_status ha_sorting_check(const darray *at, const darray *x, ha_sort_order order) {
+HA_IN_ ha_status ha_sorting_check(const darray *at, const darray *x, ha_sort_order order) {
     ha_status s = ha_sort_check(x, order, "ha_sorting");
     if (!s) s = ha_index_check_type(at, "ha_sorting");
     if (!s) s = ha_index_check_row(at, "ha_sorting");

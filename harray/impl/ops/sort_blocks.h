@@ -15,7 +15,7 @@ enum { HA_SORT_COUNT, HA_SORT_PUT, HA_SORT_NUMBER, HA_SORT_MOVE };
 
 /* As loops, for what is too long for those of the host. Slots: [the elements' and the numbers' new places], where they
  * begin, the elements, [their numbers], numbers. */
-static void ha_sort_block_loops(const ha_kernel *kernel, const ha_region *box, int apart,
+HA_IN_ void ha_sort_block_loops(const ha_kernel *kernel, const ha_region *box, int apart,
                                 const ha_kernel_slot_ *slot) {
     const ha_op_key *key = &ha_op_of(kernel)->key;
     const size_t bytes = ha_dtype_size(key->type->type), number = ha_sort_number_bytes(key);
@@ -137,7 +137,7 @@ HA_IN_ ha_status ha_sort_spare(const ha_sorting *s, darray *spare, ha_dtype type
 }
 
 /* The last pass puts its results where they belong, unless they are read from there. */
-static ha_status ha_sort_pass_by(ha_sorting *s, int shift, int last) {
+HA_IN_ ha_status ha_sort_pass_by(ha_sorting *s, int shift, int last) {
     const int turn = s->passes & 1, numbered = s->at != NULL;
     const int what = !numbered ? HA_SORT_PUT : s->passes ? HA_SORT_MOVE : HA_SORT_NUMBER;
     darray to = s->x, number = {.rank = 0};
@@ -160,7 +160,7 @@ static ha_status ha_sort_pass_by(ha_sorting *s, int shift, int last) {
 }
 
 /* Digits that all have are left out; but numbers are given in the end. */
-static ha_status ha_sort_passes(ha_sorting *s) {
+HA_IN_ ha_status ha_sort_passes(ha_sorting *s) {
     const int width = 8 * (int)s->x.array->element;
     for (int shift = 0; shift < width; shift += HA_SORT_BITS) {
         const int last = shift + HA_SORT_BITS >= width;
@@ -176,7 +176,7 @@ static ha_status ha_sort_passes(ha_sorting *s) {
 }
 
 /* Where the last pass was left out, what the one before gave is copied. */
-static ha_status ha_sort_finish(const ha_sorting *s) {
+HA_IN_ ha_status ha_sort_finish(const ha_sorting *s) {
     darray to = s->at ? *s->at : s->x;
     const darray *from = s->at ? &s->numbers : &s->now;
     if (!s->passes || (from->array == to.array)) return HA_OK;
@@ -184,7 +184,7 @@ static ha_status ha_sort_finish(const ha_sorting *s) {
     return darray_copy_(to, *from, s->context, s->operation);
 }
 
-static ha_status ha_sort_free(ha_sorting *s, ha_status status) {
+HA_IN_ ha_status ha_sort_free(ha_sorting *s, ha_status status) {
     ha_array *const arrays[] = {s->begin, s->spare[0].array, s->spare[1].array,
                                 s->spare_number[0].array, s->spare_number[1].array};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
@@ -194,7 +194,7 @@ static ha_status ha_sort_free(ha_sorting *s, ha_status status) {
     return status;
 }
 
-static ha_status ha_sort_in_blocks(ha_sorting *s) {
+HA_IN_ ha_status ha_sort_in_blocks(ha_sorting *s) {
     const ha_type type = {"int64_t", sizeof(int64_t)};
     s->blocks = (s->n + HA_SORT_BLOCK - 1) / HA_SORT_BLOCK;
     s->now = s->x;

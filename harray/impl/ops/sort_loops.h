@@ -104,7 +104,7 @@ typedef void (*ha_sort_count)(const void *from, int64_t step, int64_t n, const h
     HA_SORT_TALLY_6_(bits) HA_SORT_TALLY_(6, bits) HA_SORT_TALLY_(7, bits)
 
 #define HA_SORT_COUNT_(U, kind, bits, digits)                                                      \
-    static void ha_sort_count_##kind##_##bits##_##U(const void *from, int64_t step, int64_t n,     \
+    HA_IN_ void ha_sort_count_##kind##_##bits##_##U(const void *from, int64_t step, int64_t n,     \
                                                     const ha_sort_form *form, uint32_t *counts) {  \
         const U *x = (const U *)from;                                                              \
         HA_UNUSED const ha_sort_form f = *form;                                                    \
@@ -182,7 +182,7 @@ typedef void (*ha_sort_put)(const ha_sort_pass *pass);
         HA_SORT_ALONG_(U, P, kind, HA_SORT_LEAVE_, p[i])
 
 #define HA_SORT_PUT_(U, kind)                                                                      \
-    static void ha_sort_put_##kind##_##U(const ha_sort_pass *pass) {                               \
+    HA_IN_ void ha_sort_put_##kind##_##U(const ha_sort_pass *pass) {                               \
         const U *x = (const U *)pass->from.keys;                                                   \
         U *y = (U *)pass->to.keys;                                                                 \
         const int64_t n = pass->n;                                                                 \

@@ -8,7 +8,7 @@
 
 /* ---- ha_sort_by_key ------------------------------------------------------------------------------ */
 
-static ha_status ha_by_key_check(const darray *keys, const darray *values, ha_sort_order order) {
+HA_IN_ ha_status ha_by_key_check(const darray *keys, const darray *values, ha_sort_order order) {
     static const char operation[] = "ha_sort_by_key";
     ha_status s = ha_sort_check(keys, order, operation);
     if (!s) s = ha_sort_check_written(keys, operation);
@@ -52,7 +52,7 @@ HA_IN_ int ha_by_key_goes_along(const darray *keys, const darray *values, ha_con
            ha_sort_is_here(context, keys->extent[0]);
 }
 
-static ha_status ha_by_key_along(darray keys, darray values, ha_sort_order order,
+HA_IN_ ha_status ha_by_key_along(darray keys, darray values, ha_sort_order order,
                                  ha_context *context) {
     ha_sorting s = {.operation = "ha_sort_by_key",
                     .context = context,
@@ -80,7 +80,7 @@ ha_status ha_sort_by_key_(darray keys, darray values, ha_sort_order order, ha_co
 
 /* ---- ha_unique ----------------------------------------------------------------------------------- */
 
-static ha_status ha_unique_check(const darray *y, const darray *x, const void *count) {
+HA_IN_ ha_status ha_unique_check(const darray *y, const darray *x, const void *count) {
     ha_status s = ha_index_check_elements(y, x, "ha_unique");
     if (!s) s = ha_index_check_row(y, "ha_unique");
     if (!s) s = ha_index_check_row(x, "ha_unique");
@@ -101,7 +101,7 @@ static ha_status ha_unique_mask(darray mask, darray x, ha_context *context) {
                       darray_slice(x, 0, 0, n - 1, 1), context);
 }
 
-static ha_status ha_unique_run(darray y, darray x, ha_dtype type, void *count,
+HA_IN_ ha_status ha_unique_run(darray y, darray x, ha_dtype type, void *count,
                                ha_context *context) {
     darray mask = {.rank = 0};
     ha_status s = ha_op_new_array(&mask, HA_DTYPE_uint8_t, &x, context);
@@ -126,7 +126,7 @@ ha_status ha_unique_(darray y, darray x, ha_dtype type, void *count, ha_context 
 
 /* of: the bytes of a number, 16 where the upper bound is asked for. In [from, to] the place is. */
 #define HA_BOUND_(U)                                                                               \
-    static int64_t ha_bound_##U(const void *sorted, int64_t step, int64_t n, const void *value,    \
+    HA_IN_ int64_t ha_bound_##U(const void *sorted, int64_t step, int64_t n, const void *value,    \
                                 const ha_sort_form *form, int upper) {                             \
         const U *x = (const U *)sorted;                                                            \
         const uint64_t key = ha_sort_key(*(const U *)value, form);                                 \
@@ -150,7 +150,7 @@ static int64_t (*const ha_bounds[])(const void *, int64_t, int64_t, const void *
     ha_bound_uint8_t, ha_bound_uint16_t, ha_bound_uint32_t, ha_bound_uint64_t};
 
 /* Slots: the places, what is sorted, the values, how many are sorted. */
-static void ha_bound_loops(const ha_kernel *kernel, const ha_region *box, int apart,
+HA_IN_ void ha_bound_loops(const ha_kernel *kernel, const ha_region *box, int apart,
                            const ha_kernel_slot_ *slot) {
     const ha_op_key *key = &ha_op_of(kernel)->key;
     const size_t bytes = ha_dtype_size(key->type->type);
@@ -202,7 +202,7 @@ HA_IN_ void ha_bound_make(ha_op_kernel *k, const ha_op_key *key) {
     ha_bound_put_text(&t, key);
 }
 
-static ha_status ha_bound_check(const darray *at, const darray *x, const darray *values,
+HA_IN_ ha_status ha_bound_check(const darray *at, const darray *x, const darray *values,
                                 const char *operation) {
     ha_status s = ha_sort_check_type(x, operation);
     if (!s) s = ha_view_check(values, operation);
@@ -220,7 +220,7 @@ static ha_status ha_bound_check(const darray *at, const darray *x, const darray 
     return s || ha_view_is_empty(x) ? s : ha_index_check_apart(at, x, operation);
 }
 
-static ha_status ha_bound_run(const darray *at, const darray *x, const darray *values, int upper,
+HA_IN_ ha_status ha_bound_run(const darray *at, const darray *x, const darray *values, int upper,
                               const char *operation, ha_context *context) {
     if (ha_view_is_empty(at)) return HA_OK;
     const ha_op_boxes b = ha_index_in_order(at, values);

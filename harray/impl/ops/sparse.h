@@ -20,7 +20,7 @@ typedef struct ha_sparse {
     int64_t count;
 } ha_sparse;
 
-static ha_status ha_sparse_new(ha_sparse *v, ha_dtype type, int64_t n, darray *x) {
+HA_IN_ ha_status ha_sparse_new(ha_sparse *v, ha_dtype type, int64_t n, darray *x) {
     darray *made = &v->made[v->makes];
     const darray like = {.rank = 1, .extent = {n}};
     const ha_status s = ha_op_new_array(made, type, &like, v->context);
@@ -29,14 +29,14 @@ static ha_status ha_sparse_new(ha_sparse *v, ha_dtype type, int64_t n, darray *x
     return s;
 }
 
-static darray ha_sparse_part(darray x, int64_t n) {
+HA_IN_ darray ha_sparse_part(darray x, int64_t n) {
     x.origin[0] = 0;
     return darray_slice(x, 0, 0, n, 1);
 }
 
 /* ---- what is refused ----------------------------------------------------------------------------- */
 
-static ha_status ha_sparse_check_side(const ha_sparse *v, const darray *at, const darray *values) {
+HA_IN_ ha_status ha_sparse_check_side(const ha_sparse *v, const darray *at, const darray *values) {
     ha_status s = ha_index_check_type(at, v->operation);
     if (!s) s = ha_index_check_row(at, v->operation);
     if (!s) s = ha_view_check(values, v->operation);
@@ -87,7 +87,7 @@ static ha_status ha_sparse_check_order(ha_sparse *v, const darray *at) {
                         (long long)(at->origin[0] + first + 1));
 }
 
-static ha_status ha_sparse_check_room(const ha_sparse *v) {
+HA_IN_ ha_status ha_sparse_check_room(const ha_sparse *v) {
     const darray *const short_of = v->z_at.extent[0] < v->count ? &v->z_at
                                    : v->z.extent[0] < v->count  ? &v->z
                                                                 : NULL;
@@ -179,7 +179,7 @@ static ha_status ha_sparse_union(ha_sparse *v, const darray *place) {
                            v->context);
 }
 
-static ha_status ha_sparse_run(ha_sparse *v, ha_dtype type, void *result) {
+HA_IN_ ha_status ha_sparse_run(ha_sparse *v, ha_dtype type, void *result) {
     const ha_op_call c = {.operation = v->operation, .view = {v->z_at}};
     _Alignas(16) char count[16];
     darray place[2];

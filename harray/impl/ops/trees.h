@@ -61,7 +61,7 @@ typedef struct ha_op_tree {
 /* From numbers without gaps, the first of which is of lane `first`. The sums whose address is given to a function
  * are not those of the loop, which stay in registers. */
 #define HA_TREE_PART_(P, part, T, begin, merge, join, operation)                                   \
-    HA_CONTRACTED_0_ static void part(const void *values, int64_t n, int64_t first,                \
+    HA_CONTRACTED_0_ HA_IN_ void part(const void *values, int64_t n, int64_t first,                \
                                       void *partial) {                                             \
         const T *v = (const T *)values;                                                            \
         P joined[HA_SUMS_];                                                                        \
@@ -85,7 +85,7 @@ enum { HA_ABREAST_ = 4 };
 /* Lanes of n reductions side by side, of a part that begins with lane `first`: lane `at`, or, where HA_ABREAST_ pointers are
  * given, that and those HA_SUMS_, 2 HA_SUMS_, … behind it. Of the 16 sums of each, those of one number follow each other. */
 #define HA_TREE_ACROSS_(P, across, T, begin, merge)                                                \
-    HA_CONTRACTED_0_ static void across(void *sums, const void *const *values, int abreast,        \
+    HA_CONTRACTED_0_ HA_IN_ void across(void *sums, const void *const *values, int abreast,        \
                                         int64_t n, int64_t first, int64_t at) {                    \
         P *const sum = (P *)sums + (at - first) % HA_SUMS_ * n;                                    \
         const T *const a = (const T *)values[0];                                                   \
@@ -113,12 +113,12 @@ enum { HA_ABREAST_ = 4 };
         *(P *)to = sum[0];                                                                         \
     }
 #define HA_TREE_ADD_(P, add, merge)                                                                \
-    static void add(void *sums, int64_t n, const void *partial) {                                  \
+    HA_IN_ void add(void *sums, int64_t n, const void *partial) {                                  \
         P *const sum = (P *)sums + n % HA_SUMS_;                                                   \
         *sum = n < HA_SUMS_ ? *(const P *)partial : merge(*sum, *(const P *)partial);              \
     }
 #define HA_TREE_END_(P, R, end, none, finish)                                                      \
-    static void end(const void *partial, void *result) {                                           \
+    HA_IN_ void end(const void *partial, void *result) {                                           \
         *(R *)result = finish(partial ? *(const P *)partial : none());                             \
     }
 
@@ -213,7 +213,7 @@ HA_IN_ void ha_op_parts(const ha_kernel *kernel, const ha_region *box, int64_t f
         })
 }
 
-static void ha_op_reduce_loops(const ha_kernel *kernel, const ha_region *box, int apart,
+HA_IN_ void ha_op_reduce_loops(const ha_kernel *kernel, const ha_region *box, int apart,
                                const ha_kernel_slot_ *slot) {
     ha_reduce_lanes_(kernel, box, apart, slot, slot[kernel->parameters - 1].pointer);
 }
