@@ -450,6 +450,21 @@ TEST(errors_and_events) {
     drop(told_about);
 }
 
+/* So does what it did while a store was not opened. */
+TEST(a_store_that_is_none) {
+    told_about = ramp(N);
+    errors = 0;
+    listen_to(MOVES);
+    ha_set_error_handler(on_error, NULL);
+    const ha_context *store = ha_store_open(NULL);
+    ha_set_error_handler(NULL, NULL);
+    assert_null(store);
+    assert_int_equal(ha_take_error().status, HA_ERR_ARGUMENT);
+    assert_int_equal(errors, 1);
+    expect_events("t");
+    drop(told_about);
+}
+
 /* A call that changes nothing tells what happened all the same. */
 TEST(a_call_that_fails) {
     harray_double x = ramp(N);
@@ -673,6 +688,7 @@ int main(void) {
         EVENTS(a_handler_uses_the_array),
         EVENTS(a_handler_removes_itself),
         EVENTS(errors_and_events),
+        EVENTS(a_store_that_is_none),
         EVENTS(a_call_that_fails),
         EVENTS(somebody_listens_meanwhile),
         EVENTS(memory_by_itself),

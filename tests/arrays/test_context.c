@@ -403,8 +403,13 @@ TEST(adopting_refused) {
     private_destroy(queue);
 }
 
-/* Giving back waits; what arrays still note of it is over. */
+static void count_wait(const ha_event_info *event, void *waits) {
+    *(int *)waits += event->kind == HA_EVENT_WAIT;
+}
+
+/* Giving back waits, and tells so; what arrays still note of it is over. */
 TEST(giving_an_adopted_queue_back) {
+    static int waits;
     ha_context *device = private_context();
     void *queue = own_queue(device), *second = own_queue(device);
     ha_context *mine = ha_context_adopt(device, queue);
@@ -415,7 +420,11 @@ TEST(giving_an_adopted_queue_back) {
     HA_WRITING(v, y, mine) enqueue_by_hand(queue, &v, 1);
     else fail();
     assert_non_null(((example_queue *)queue)->first);
+    waits = 0;
+    ha_set_event_handler(count_wait, &waits);
     SUCCEEDS(ha_context_unfork(mine));
+    ha_set_event_handler(NULL, NULL);
+    assert_int_equal(waits, 1);
     assert_null(((example_queue *)queue)->first);
     private_destroy(queue);
     ha_access late;

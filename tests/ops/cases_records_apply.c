@@ -158,6 +158,30 @@ TEST(moves_nothing_that_is_there) {
     is_expected();
 }
 
+static void count_wait(const ha_event_info *event, void *waits) {
+    *(int *)waits += event->kind == HA_EVENT_WAIT;
+}
+
+/* A device runs it as a function, with each kind of right side, and the call waits for that: who listens hears of it. */
+TEST(tells_that_it_waits) {
+    static int waits[3];
+    const ha_applying how = {.paths = "a"};
+    if (ha_way_of(C) != HA_WAY_FUNCTION) skip();
+    darray x = darray_filled(HA_DTYPE_double, 2, extent, HA_DVALUE(2.0), C);
+    fill_records();
+    HA_CHECK(ha_records_prefetch(r, C, "a", 0, HA_END));
+    for (int k = 0; k < 3; k++) {
+        waits[k] = 0;
+        ha_set_event_handler(count_wait, &waits[k]);
+        HA_CHECK(k == 0   ? ha_records_apply_number(r, HA_ADD, 1, &how, C)
+                 : k == 1 ? ha_records_apply_array(r, HA_ADD, x, &how, C)
+                          : ha_records_apply_records(r, HA_ADD, r, &how, C));
+    }
+    ha_set_event_handler(NULL, NULL);
+    HA_CHECK(darray_free(&x));
+    for (int k = 0; k < 3; k++) assert_int_equal(waits[k], 1);
+}
+
 TEST(goes_by_way_of_the_host_where_values_share_bytes) {
     ha_error error;
     ha_record *whole = ha_record_parse("x:i32 y:u8", &error);
@@ -268,6 +292,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {RECORDS(computes_what_the_host_does_in_every_layout),
                                        RECORDS(changes_what_is_asked_for_only),
                                        RECORDS(moves_nothing_that_is_there),
+                                       RECORDS(tells_that_it_waits),
                                        RECORDS(goes_by_way_of_the_host_where_values_share_bytes),
                                        RECORDS(under_pressure),
                                        RECORDS(refuses_and_changes_nothing),
