@@ -338,7 +338,7 @@ static int is_compiled_for(const ha_kernel *kernel) {
 TEST(records_of_a_thousand_leaves) {
     static const char *const in_blocks[] = {"aos", "aosoa(16)", "soa"};
     /* As soa they have more arguments than the fake driver counts; NVRTC compiles each for ten seconds. */
-    const int most = !is_fake(C) ? 3 : test_stride() > 1 ? 1 : 2;
+    const int most = is_fake(C) ? share_of(2) : 3;
     for (int l = 0; l < most; l++) {
         boxes all = boxes_new(20);
         SUCCEEDS(ha_records_layout(all.records, C, in_blocks[l]));
@@ -414,17 +414,11 @@ TEST(two_record_arrays_of_one_view) {
     SUCCEEDS(bodies_free(&s));
 }
 
-/* Each pair is another text, and compiling for OpenCL takes long. */
-static int pair_is_tried(int i, int j) {
-    const int few = test_stride() > 1 && !strcmp(ha_context_kind(C), "opencl");
-    return few ? (i + j) % 10 == 0 : is_tried(i, j);
-}
-
 /* What is known of the layout of the first is known of the second where they are alike, and nowhere else. */
 TEST(two_record_arrays_in_all_pairs_of_layouts) {
     bodies s = bodies_new(N);
     for (int l = 0; l < LAYOUTS * LAYOUTS && !is_fake(C); l++) {
-        if (!pair_is_tried(l / LAYOUTS, l % LAYOUTS)) continue;
+        if (!is_tried(l / LAYOUTS, l % LAYOUTS)) continue;
         in(C, layouts[l / LAYOUTS]);
         SUCCEEDS(ha_records_layout(s.records, C, layouts[l % LAYOUTS]));
         HA_USING(v, s, H, "overwrite") HA_EACH(sky, v, at) {

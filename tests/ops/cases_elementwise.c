@@ -64,7 +64,7 @@ static void map_some(ha_dtype type, ha_map_operation op) {
 }
 
 TEST(of_one_argument) {
-    const int rounds = (int)share_of(6);
+    const int rounds = share_of(6);
     for (int round = 0; round < rounds; round++)
         for (int t = 0; t < TYPES; t++)
             for (int op = 0; op < HA_MAPS_; op++)
@@ -139,11 +139,11 @@ static void combine_all(kind how, int rounds) {
                     combine_some(types[t], how, op);
 }
 
-TEST(of_two_arguments) { combine_all(BY_ARRAY, (int)share_of(6)); }
-TEST(with_a_number) { combine_all(BY_NUMBER, (int)share_of(6)); }
+TEST(of_two_arguments) { combine_all(BY_ARRAY, share_of(6)); }
+TEST(with_a_number) { combine_all(BY_NUMBER, share_of(6)); }
 
 TEST(with_two_numbers) {
-    const int rounds = (int)share_of(40);
+    const int rounds = share_of(40);
     for (int round = 0; round < rounds; round++)
         for (int t = 0; t < COMPUTED; t++) {
             if (is_tried_here(round / 8, t, round)) combine_some(types[t], AXPBY, 0);
@@ -172,7 +172,7 @@ static void where_some(ha_dtype type) {
 }
 
 TEST(chosen_by_a_mask) {
-    const int rounds = (int)share_of(40);
+    const int rounds = share_of(40);
     for (int round = 0; round < rounds; round++)
         for (int t = 0; t < TYPES; t++)
             if (is_tried_here(round / 8, t, round)) where_some(types[t]);
@@ -237,7 +237,7 @@ static void random_normal_some(ha_dtype type) {
 }
 
 TEST(by_their_places) {
-    const int rounds = (int)share_of(40);
+    const int rounds = share_of(40);
     for (int round = 0; round < rounds; round++)
         for (int t = 0; t < TYPES; t++) {
             const ha_number_kind of = ha_dtype_kind(types[t]);

@@ -137,14 +137,14 @@ static void scatter_some(ha_dtype type, ha_dtype index, int op) {
 static const int joins[] = {HA_ASSIGN, HA_ADD, HA_MULTIPLY, HA_MINIMUM, HA_MAXIMUM};
 
 TEST(gathered) {
-    const int rounds = (int)share_of(12);
+    const int rounds = share_of(12);
     for (int round = 0; round < rounds; round++)
         for (int t = 0; t < TYPES; t++)
             if (is_tried_here(round, t, round)) gather_some(types[t], index_types[draw(4)]);
 }
 
 TEST(scattered) {
-    const int rounds = (int)share_of(6);
+    const int rounds = share_of(6);
     for (int round = 0; round < rounds; round++)
         for (int t = 0; t < TYPES; t++)
             for (size_t k = 0; k < sizeof joins / sizeof *joins; k++) {
@@ -225,7 +225,7 @@ static void compact_some(ha_dtype type) {
 }
 
 TEST(found_and_compacted) {
-    const int rounds = (int)share_of(10);
+    const int rounds = share_of(10);
     for (int round = 0; round < rounds; round++)
         for (int t = 0; t < TYPES; t++) {
             if (!is_tried_here(round, t, round)) continue;

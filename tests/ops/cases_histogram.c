@@ -81,7 +81,7 @@ static void count_some(ha_dtype type, ha_dtype counts, int64_t parts) {
 
 TEST(counted) {
     static const int64_t parts[] = {1, 5, 10, 255, 256, 1000};
-    const int rounds = (int)share_of(12);
+    const int rounds = share_of(12);
     for (int round = 0; round < rounds; round++)
         for (int t = 0; t < TYPES; t++)
             if (ha_dtype_kind(types[t]) != HA_KIND_COMPLEX && is_tried_here(round, t, round))

@@ -210,7 +210,7 @@ static void reduce_some(ha_dtype type, ha_reduction op) {
 }
 
 TEST(joined) {
-    const int rounds = (int)share_of(8);
+    const int rounds = share_of(8);
     for (int round = 0; round < rounds; round++)
         for (int t = 0; t < TYPES; t++)
             for (int op = HA_SUM; op <= HA_MAX_AT; op++)
@@ -304,7 +304,7 @@ static void dot_of_some(ha_dtype type) {
 }
 
 TEST(dots_norms_and_counts) {
-    const int rounds = (int)share_of(30);
+    const int rounds = share_of(30);
     for (int round = 0; round < rounds; round++)
         for (int t = 0; t < TYPES; t++) {
             if (is_tried_here(round / 8, t, round)) norms_of_some(types[t]);

@@ -1,8 +1,6 @@
 /* Fields of record arrays with the elements of arrays, on every context and in many layouts, against the same arithmetic with
  * arrays of structs here. */
 #include "sparing.h"
-#define TRIED_EACH 7
-#include "../support/few_kernels.h"
 #include "known_apply.h"
 #include "two_sides.h"
 
@@ -53,9 +51,7 @@ static void try_elements(int k) {
                                  .first = op % 2 ? first : NULL,
                                  .last = op % 2 ? last : NULL};
         const ha_mapped to = model_of(&left), from = model_of(&right);
-        if ((test_stride() > 1 ? C != H : is_compiled() && !getenv("HARRAY_TEST_LONG")) &&
-            (k + op) % 3)
-            continue;
+        if (C != H && (k + op) % stride_up_to(3)) continue;
         HA_CHECK(ha_mapped_apply_view(&to, (ha_operator)op, &from, &how, NULL));
         apply_elements((ha_operator)op, x, &how);
         snprintf(what, sizeof what, "elements of %s, operation %d", t, op);
@@ -68,9 +64,7 @@ static void try_elements(int k) {
 TEST(computes_with_elements) {
     if (is_not_for_it()) skip();
     for (int k = 0; k < TYPES; k++)
-        if (!is_compiled() || getenv("HARRAY_TEST_LONG") || (k % 6 == 0 && is_tried(k, 0)) ||
-            k == 12)
-            try_elements(k);
+        if (!has_few_kernels() || k % 12 == 0) try_elements(k);
 }
 
 /* One value for all records: a view that repeats it. */

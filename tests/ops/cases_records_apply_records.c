@@ -31,8 +31,6 @@ static void join(ha_operator op, const ha_applying *how) {
     join_there(left.records, op, right.records, how);
 }
 
-static int has_few_kernels(void) { return is_compiled() && !getenv("HARRAY_TEST_LONG"); }
-
 /* ---- what is computed ---------------------------------------------------------------------------- */
 
 /* Does arithmetic have it, of what kernels compute? */
@@ -109,7 +107,7 @@ static void try_random_case(int k) {
 
 TEST(computes_random_parts_of_random_records) {
     if (is_not_for_it()) skip();
-    const int cases = is_compiled() ? share_of(getenv("HARRAY_TEST_LONG") ? 100 : 8) : 150;
+    const int cases = has_few_kernels() ? share_of(8) : 150;
     for (int k = 0; k < cases; k++) {
         random_state = 0x9e3779b97f4a7c15u * (uint64_t)(k + 1);
         for (int i = 0; i < 5; i++) (void)random_bits();
@@ -320,7 +318,8 @@ TEST(moves_what_meets_only) {
                              .last = (const int64_t[]){20},
                              .shift = (const int64_t[]){5}};
     join(HA_ASSIGN, &how);
-    if (is_compiled()) assert_int_equal(ha_records_statistics(left.records).bytes, before);
+    if (ha_way_of(C) == HA_WAY_COMPILED)
+        assert_int_equal(ha_records_statistics(left.records).bytes, before);
     assert_int_equal(ha_records_statistics(right.records).bytes, 10 * sizeof(float));
     is_expected_of(&left, "a part");
 }

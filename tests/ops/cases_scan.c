@@ -140,7 +140,7 @@ static int has_scan(ha_dtype type, ha_reduction op) {
 }
 
 TEST(scanned) {
-    const int rounds = (int)share_of(16);
+    const int rounds = share_of(16);
     for (int round = 0; round < rounds; round++)
         for (int t = 0; t < TYPES; t++)
             for (int k = 0; k < SCANS; k++)
@@ -342,7 +342,7 @@ static void differ_some(ha_dtype type) {
 }
 
 TEST(differences) {
-    const int rounds = (int)share_of(10);
+    const int rounds = share_of(10);
     for (int round = 0; round < rounds; round++)
         for (int t = 0; t < COMPUTED; t++)
             if (is_tried_here(round, t, round)) differ_some(types[t]);

@@ -88,7 +88,7 @@ TEST(combined) {
     static const int ops[] = {HA_ADD, HA_SUBTRACT, HA_MULTIPLY, HA_IS_NOT_EQUAL};
     const int compiles = !strcmp(ha_context_kind(C),
                                  "opencl"); /* a dozen operations, each for seconds */
-    const int rounds = compiles && !getenv("HARRAY_TEST_LONG") ? 0 : (int)share_of(20);
+    const int rounds = compiles && !getenv("HARRAY_TEST_LONG") ? 0 : share_of(20);
     for (int i = 0; i < 3 && !is_fake(C); i++)
         combine_some(HA_DTYPE_int32_t, HA_DTYPE_double, HA_ADD);
     for (int round = 0; round < rounds && !is_fake(C); round++)

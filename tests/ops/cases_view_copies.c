@@ -97,7 +97,7 @@ static void copy_some(ha_dtype to, ha_dtype from) {
 
 /* Those in which nothing can be refused; compiled ones in turn. */
 TEST(copies_of_views) {
-    const int rounds = (int)share_of(8);
+    const int rounds = share_of(8);
     for (int round = 0; round < rounds; round++)
         for (int t = 0; t < ALL_TYPES; t++)
             for (int f = 0; f < ALL_TYPES; f++)
@@ -168,7 +168,7 @@ static void fill_some(ha_dtype type) {
 }
 
 TEST(fills_of_views) {
-    const int rounds = (int)share_of(40);
+    const int rounds = share_of(40);
     for (int round = 0; round < rounds; round++)
         for (int t = 0; t < ALL_TYPES; t++)
             if (is_tried_here(round / 8, t, round)) fill_some(all_types[t]);
@@ -210,7 +210,7 @@ static void compare_some(ha_dtype type) {
 }
 
 TEST(comparisons_of_views) {
-    const int rounds = (int)share_of(40);
+    const int rounds = share_of(40);
     for (int round = 0; round < rounds; round++)
         for (int t = 0; t < ALL_TYPES; t++)
             if (is_tried_here(round / 8, t, round)) compare_some(all_types[t]);

@@ -376,7 +376,7 @@ static uint64_t steps_of_fields(int n, int in_one) {
 
 TEST(many_fields_are_found_among_many) {
     for (int in_one = 0; in_one <= 1; in_one++) {
-        const int n = test_stride() > 1 ? 25 : 100;
+        const int n = 100 / stride_up_to(4);
         const uint64_t few = steps_of_fields(n, in_one), many = steps_of_fields(8 * n, in_one);
         assert_true(few > (uint64_t)n / 2);
         if (many >= 8 * few * 2) fail_msg("%d steps, then %d", (int)few, (int)many);
