@@ -8,6 +8,9 @@ cd "$root" || exit
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
+quick=cc
+! command -v clang >/dev/null || quick=clang # it compiles in half of gcc's time
+
 count=0
 failed=0
 result() { # NAME EXIT-STATUS, with what was said in $folder/log
@@ -51,7 +54,7 @@ result "an option that is none" $?
 mkdir "$folder/layouts"
 tools/bundle --layout "$folder/layouts/layout.h" || exit
 cp tests/compile/layout*.[ch] "$folder/layouts"
-(cd "$folder/layouts" && cc -std=c11 -Wall -Wextra -Werror -I. layout.c layout_main.c -o program -lm &&
+(cd "$folder/layouts" && $quick -std=c11 -Wall -Wextra -Werror -I. layout.c layout_main.c -o program -lm &&
     ./program) >"$folder/log" 2>&1
 result "layouts as one file" $?
 
@@ -64,7 +67,7 @@ tools/bundle --kernels "$folder/kernels/harray_kernels.h" || exit
     echo 'HA_KERNEL(twice, ((inout, float, x)), i, { x[i] *= 2; });'
     echo 'int main(void) { return twice(ha_host(), 0, (harray_float){0}) == HA_OK; }'
 } >"$folder/kernels/main.c"
-(cd "$folder/kernels" && cc -std=c11 -Wall -Wextra -Werror -fsyntax-only main.c) >"$folder/log" 2>&1
+(cd "$folder/kernels" && $quick -std=c11 -Wall -Wextra -Werror -fsyntax-only main.c) >"$folder/log" 2>&1
 result "kernels as one file" $?
 
 tools/bundle --ops "$folder/kernels/harray_ops.h" || exit
@@ -73,7 +76,7 @@ tools/bundle --ops "$folder/kernels/harray_ops.h" || exit
     echo '#include "harray_ops.h"'
     echo 'int main(void) { return ha_axpy((harray_float){0}, 2, (harray_float){0}, NULL) == HA_OK; }'
 } >"$folder/kernels/main.c"
-(cd "$folder/kernels" && cc -std=c11 -Wall -Wextra -Werror -fsyntax-only main.c) >"$folder/log" 2>&1
+(cd "$folder/kernels" && $quick -std=c11 -Wall -Wextra -Werror -fsyntax-only main.c) >"$folder/log" 2>&1
 result "operations as one file" $?
 
 # preprocess INCLUDE-FOLDER COMPILER-AND-FLAGS SOURCE: the text without empty lines, then all macros
@@ -101,8 +104,6 @@ same "g++ -x c++ -std=c++17" tests/compile/user.c
 same "clang++ -x c++ -std=c++17" tests/compile/user.c
 
 export HARRAY_SCHEDULES=100 HARRAY_FUZZ_OPS=1000 HARRAY_TEST_STRIDE=10 OCL_ICD_VENDORS=/nowhere # a few
-quick=cc
-! command -v clang >/dev/null || quick=clang # it compiles in half of gcc's time
 # The text is the same for all: so on the matrix, and a backend without the engine.
 for source in tests/arrays/cases_coherence.c tests/backends/test_sim.c; do
     name=$(basename "$source" .c)

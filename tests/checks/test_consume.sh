@@ -76,9 +76,10 @@ statically() {
 static _Thread_local int calls;
 int cuDriverGetVersion(int *version) { return *version = 13000 + ++calls; }
 END
-    cc -static -I"$root" main.c harray.c -pthread -o static && right static || return
+    cc -I"$root" -c harray.c || return
+    cc -static -I"$root" main.c harray.o -pthread -o static && right static || return
     sed 's/"sim:0"/"cuda:0"/' main.c >cuda.c && ! cmp -s main.c cuda.c || return
-    cc -static -I"$root" cuda.c harray.c -pthread -o cuda || return
+    cc -static -I"$root" cuda.c harray.o -pthread -o cuda || return
     HARRAY_CUDA=library=$PWD/driver.so ./cuda 2>told
     cat told
     grep 'a statically linked program cannot load a driver' told

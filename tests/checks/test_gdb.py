@@ -64,7 +64,7 @@ def steps(folder):
     for name in stops:
         commands += ["continue" if len(commands) > len(stops) else "run", f"echo >>{name}>>", "next",
                      "frame", "print seen", f"clear {KERNELS_FILE.name}:{stops[name]}"]
-    parts = session(folder, KERNELS, ["-O0"], commands).split(">>")[1:]
+    parts = session(folder, KERNELS, ["-O0", "-DHARRAY_STATIC"], commands).split(">>")[1:]
     said = dict(zip(parts[::2], parts[1::2]))
     return [(name, f"{KERNELS_FILE.name}:{number + 1}\n" in said.get(name, "") and
              f"= {SEEN[name]}\n" in said.get(name, "")) for name, number in stops.items()]

@@ -180,7 +180,14 @@ static inline int row_is_there(const matrix_row *row) {
 
 static int in_unified_row, in_strides_row, in_cuda_row;
 
+/* Where HARRAY_TEST_CACHE names a directory, programs share what devices' compilers made of their kernels. */
+static inline void share_kernels(void) {
+    const char *directory = getenv("HARRAY_TEST_CACHE");
+    if (directory) setenv("HARRAY_CACHE", directory, 1);
+}
+
 static inline void enter_row(const matrix_row *row) {
+    share_kernels();
     in_unified_row = row_has(row, " unified");
     in_cuda_row = row_has(row, "cuda:") || row_has(row, "launch:");
     in_strides_row = row_has(row, " strides");

@@ -87,7 +87,9 @@ HA_IN_ ha_status ha_mpi_side_of(ha_mpi_side *side, const ha_mpi_part *part, unsi
 /* ---- opening ----------------------------------------------------------------------------------- */
 
 /* The bytes that transfers of an array have moved so far. */
-HA_IN_ uint64_t ha_mpi_bytes_of(const darray *x) { return ha_array_statistics(x->array).bytes; }
+HA_IN_ uint64_t ha_mpi_bytes_of(const darray *x) {
+    return __atomic_load_n(&x->array->statistics.bytes, __ATOMIC_RELAXED);
+}
 
 /* The view or the buffer, where MPI gets it. A device has done then all that comes before, as MPI knows nothing of its
  * queues. */

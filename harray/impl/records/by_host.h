@@ -144,8 +144,7 @@ HA_IN_ ha_status ha_records_transfer_fetch(ha_records_transfer *c, struct ha_in_
         return s;
     }
     ha_lock(a);
-    a->statistics.transfers++;
-    a->statistics.bytes += ha_value_bytes(a, r);
+    ha_count_transfer(a, ha_value_bytes(a, r));
     ha_unlock(a);
     ha_transferred(a, c->from->memory, c->to->memory, queue, r, c->attempt->site);
     *at = (struct ha_in_flight){chunk, c->from, r};

@@ -71,7 +71,7 @@ struct ha_array {
     uint32_t read_only; /* owners.h: 1: the first holder is nobody's access and keeps writers out */
     int priority;       /* access/victims.h: HA_KEEP: it does not give way */
     uint32_t uneven;    /* 1: not as many ghost cells behind as before the interior, somewhere */
-    ha_statistics statistics;
+    ha_statistics statistics;   /* its bytes are also read without the lock */
     ha_set lost;                /* lost.h: written once, and valid nowhere any more */
     const char *lost_where;     /* the context whose failure that was */
     const char *lost_site;      /* what it was to write them for; NULL: unknown */
@@ -115,6 +115,12 @@ static inline ha_array *ha_array_of_alive(ha_alive *alive) {
 
 /* The lock is needed for looking, too; it is not part of what an array says. */
 static inline ha_array *ha_lockable(const ha_array *a) { return (ha_array *)(uintptr_t)a; }
+
+/* A transfer has moved so many bytes. Locked. */
+static inline void ha_count_transfer(ha_array *a, uint64_t bytes) {
+    a->statistics.transfers++;
+    __atomic_store_n(&a->statistics.bytes, a->statistics.bytes + bytes, __ATOMIC_RELAXED);
+}
 
 static inline ha_incarnation *ha_incarnation_find(ha_array *a, const ha_memory *m) {
     ha_incarnation *in = &a->first;

@@ -49,8 +49,7 @@ HA_IN_ ha_status ha_stage_in(ha_array *a, ha_incarnation *from, ha_range r, ha_a
         return s;
     }
     ha_lock(a);
-    a->statistics.transfers++;
-    a->statistics.bytes += bytes;
+    ha_count_transfer(a, bytes);
     ha_unlock(a);
     ha_transferred(a, from->memory, &ha_host_memory, queue, r, attempt->site);
     attempt->chunk = chunk;

@@ -20,8 +20,7 @@ HA_IN_ ha_status ha_transfer_reserve(ha_array *a, ha_incarnation *from, ha_incar
 HA_IN_ void ha_transfer_note(ha_array *a, ha_incarnation *to, ha_range r) {
     ha_lock(a);
     ha_set_add(&to->valid, r);
-    a->statistics.transfers++;
-    a->statistics.bytes += ha_value_bytes(a, r);
+    ha_count_transfer(a, ha_value_bytes(a, r));
     ha_unlock(a);
 }
 
