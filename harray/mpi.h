@@ -13,8 +13,9 @@
  *
  * MPI gets memory of the host, or of a device of which it is known to take pointers (ha_mpi_describe). A view whose
  * elements lie without gaps, in this order, is given to MPI in place: where its values are, or on the host, to which they
- * are brought if MPI does not take them where they are. Any other is packed into a buffer, by darray_copy: on the device
- * where it is valid, if that can do it by one command; then only the buffer is moved, or MPI gets it on the device.
+ * are brought if MPI does not take them where they are; and so is one of long rows on the host, as a type of MPI's, by
+ * ha_mpi_send and ha_mpi_recv. Any other is packed into a buffer, by darray_copy: on the device where it is valid, if
+ * that can do it by one command; then only the buffer is moved, or MPI gets it on the device.
  * Before MPI gets memory of a device, that has done what was enqueued for these elements.
  * Where to pack and unpack: in HA_ON(context) { … } at that context, else where the values are. What is moved is
  * counted and traced at the line of the call, as all transfers are (instruments.h), and ha_mpi_traffic_so_far says

@@ -67,7 +67,7 @@ tools/bundle --kernels "$folder/kernels/harray_kernels.h" || exit
     echo 'HA_KERNEL(twice, ((inout, float, x)), i, { x[i] *= 2; });'
     echo 'int main(void) { return twice(ha_host(), 0, (harray_float){0}) == HA_OK; }'
 } >"$folder/kernels/main.c"
-(cd "$folder/kernels" && $quick -std=c11 -Wall -Wextra -Werror -fsyntax-only main.c) >"$folder/log" 2>&1
+(cd "$folder/kernels" && cc -std=c11 -Wall -Wextra -Werror -DHARRAY_STATIC -fsyntax-only main.c) >"$folder/log" 2>&1
 result "kernels as one file" $?
 
 tools/bundle --ops "$folder/kernels/harray_ops.h" || exit
@@ -76,7 +76,7 @@ tools/bundle --ops "$folder/kernels/harray_ops.h" || exit
     echo '#include "harray_ops.h"'
     echo 'int main(void) { return ha_axpy((harray_float){0}, 2, (harray_float){0}, NULL) == HA_OK; }'
 } >"$folder/kernels/main.c"
-(cd "$folder/kernels" && $quick -std=c11 -Wall -Wextra -Werror -fsyntax-only main.c) >"$folder/log" 2>&1
+(cd "$folder/kernels" && cc -std=c11 -Wall -Wextra -Werror -DHARRAY_STATIC -fsyntax-only main.c) >"$folder/log" 2>&1
 result "operations as one file" $?
 
 # preprocess INCLUDE-FOLDER COMPILER-AND-FLAGS SOURCE: the text without empty lines, then all macros

@@ -125,7 +125,7 @@ def examine(folder, compiler, flags, linker):
 
 def examine_shared(folder):
     compile_file(folder, "gcc", "user.c", "user.o", ["-O2"])
-    compile_file(folder, QUICK, "main.c", "main_shared.o", ["-DSHARED"])
+    compile_file(folder, "gcc", "main.c", "main_shared.o", ["-DSHARED"])
     compile_file(folder, "gcc", "shared.c", "shared.o", ["-O2", "-fPIC"])
     done = run("gcc", "-shared", "shared.o", "-o", "libshared.so", cwd=folder)
     if done.returncode:

@@ -5,8 +5,6 @@
 #include "moved.h"
 #include <pthread.h>
 
-static int is_checked; /* HARRAY_MPI_CHECK is set */
-
 /* ---- on one rank ------------------------------------------------------------------------------ */
 
 static void without_mpi(const char *when) {

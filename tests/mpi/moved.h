@@ -94,4 +94,78 @@ static void moved_by_messages(void) {
     end_case("what messages move");
 }
 
+enum { ROWS = 6, ROW = 8, ROW_FROM = 2, WIDE = 11, ROWS_BYTES = ROWS * ROW * 8 };
+
+/* Rows of an array that has something between them; -1 - me everywhere, if nothing else. */
+static darray some_rows(array_double_2 x, int numbered) {
+    HA_OVERWRITING_ALL(v, x, ha_host())
+    for (int i = 0; i < ROWS * WIDE; i++) v.data[i] = numbered ? i : -1 - me;
+    return darray_slice(HA_DARRAY(x), 1, ROW_FROM, ROW_FROM + ROW, 1);
+}
+
+/* `out` goes from rank 0 to `in` of rank 1: how many bytes have been packed here. */
+static uint64_t packed_by(darray out, darray in) {
+    const uint64_t before = ha_mpi_traffic_so_far().packed_bytes;
+    if (me == 0) SUCCEEDS(ha_mpi_send(out, 1, 4, WORLD));
+    if (me == 1) SUCCEEDS(ha_mpi_recv(in, 0, 4, WORLD));
+    return ha_mpi_traffic_so_far().packed_bytes - before;
+}
+
+/* Row i of what was received is as row order + sign * i of what was sent, and what is between rows as it was. */
+static void expect_rows(array_double_2 y, int order, int sign) {
+    if (me != 1) return;
+    HA_READING(v, y, ha_host())
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < WIDE; j++) {
+            const int inside = j >= ROW_FROM && j < ROW_FROM + ROW;
+            IS_TRUE(v.data[i * WIDE + j] == (inside ? (order + sign * i) * WIDE + j : -2));
+        }
+}
+
+/* Rows that lie on the host are not packed, in whatever order they are, and what is between them stays. */
+static void messages_in_rows(void) {
+    const int64_t extent[] = {ROWS, ROW};
+    const uint64_t none = is_checked ? ROWS_BYTES : 0, here = me < 2 ? ROWS_BYTES : 0;
+    array_double_2 x = array_double_2_zeros(HA_DIM(ROWS, WIDE), ha_host());
+    array_double_2 y = array_double_2_zeros(HA_DIM(ROWS, WIDE), ha_host());
+    const darray out = some_rows(x, 1), second = darray_slice(out, 0, 1, 2, 1);
+    IS_TRUE(packed_by(out, some_rows(y, 0)) == (me < 2 ? none : 0));
+    expect_rows(y, 0, 1);
+    IS_TRUE(packed_by(darray_flip(out, 0), some_rows(y, 0)) == (me < 2 ? none : 0));
+    expect_rows(y, ROWS - 1, -1);
+    IS_TRUE(packed_by(out, darray_flip(some_rows(y, 0), 0)) == (me < 2 ? none : 0));
+    expect_rows(y, ROWS - 1, -1);
+    IS_TRUE(packed_by(darray_broadcast(second, 2, extent), some_rows(y, 0)) == (me < 2 ? none : 0));
+    expect_rows(y, 1, 0);
+    /* Where they are not on the host, or are no rows, they are packed. */
+    SUCCEEDS(array_double_2_fill(x, 3, places[1]));
+    (void)some_rows(y, 0);
+    SUCCEEDS(array_double_2_fill(y, 4, places[1]));
+    IS_TRUE(packed_by(out, darray_slice(HA_DARRAY(y), 1, 0, ROW, 1)) == here);
+    (void)some_rows(x, 1);
+    IS_TRUE(packed_by(darray_flip(out, 1), darray_flip(some_rows(y, 0), 1)) == here);
+    expect_rows(y, 0, 1);
+    SUCCEEDS(array_double_2_free(&x));
+    SUCCEEDS(array_double_2_free(&y));
+    end_case("messages in rows");
+}
+
+/* MPI does not make their type, or it is not told of it, or what comes is shorter. */
+static void rows_that_fail(void) {
+    array_double_2 x = array_double_2_zeros(HA_DIM(ROWS, WIDE), ha_host());
+    const darray rows = some_rows(x, 1);
+    for (int after = 0; after < 3; after++) {
+        mpi_arm(after);
+        FAILS(HA_ERR_BACKEND, after < 2 ? "making a type failed" : "sending failed",
+              ha_mpi_send(rows, me, 4, WORLD));
+    }
+    mpi_arm(-1);
+    if (me == 0) SUCCEEDS(ha_mpi_send(darray_slice(rows, 0, 1, ROWS, 1), 1, 4, WORLD));
+    if (me == 1) FAILS(HA_ERR_ARGUMENT, "bytes have come", ha_mpi_recv(rows, 0, 4, WORLD));
+    HA_OVERWRITING_ALL(v, x, ha_host())
+    v.data[0] = 1; /* it is not locked */
+    SUCCEEDS(array_double_2_free(&x));
+    end_case("rows that fail");
+}
+
 #endif

@@ -14,6 +14,8 @@ static void *sparing_realloc(void *memory, size_t bytes);
 #define HARRAY_IMPLEMENTATION
 #define HA_MPI_MOST_COUNT_ 1777 /* so that larger numbers are tried */
 #define HA_MPI_MOST_PIECES_ 24
+#define HA_MPI_ROW_BYTES_ 16
+#define HA_MPI_ROWS_BYTES_ 32
 #include "../../harray_mpi.h"
 
 #include "some_messages.h"
@@ -43,6 +45,8 @@ static void all_cases(int rounds) {
     halos_that_do_not_wait(HA_MPI_AT_ONCE);
     moved_by_halos();
     if (!is_checked) moved_by_messages();
+    messages_in_rows();
+    if (!is_checked) rows_that_fail();
     for (int kind = HA_MPI_CORNERS; kind <= HA_MPI_AT_ONCE; kind++)
         some_record_halos(kind, rounds / 2 + 1);
     moved_by_record_halos();

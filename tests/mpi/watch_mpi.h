@@ -10,6 +10,7 @@
 /* How many calls are to succeed before one fails; -1: all. */
 static int mpi_fails_at = -1, mpi_has_failed;
 static int is_aware;                   /* HARRAY_MPI_GPU=yes */
+static int is_checked;                 /* HARRAY_MPI_CHECK is set */
 static unsigned long given_of_devices; /* how many pointers MPI got */
 
 /* Nonzero once. */
@@ -137,6 +138,9 @@ WATCHED(Comm_dup, (MPI_Comm comm, MPI_Comm *made), (comm, made))
 WATCHED(Cart_get, (MPI_Comm comm, int n, int *size, int *is_periodic, int *at),
         (comm, n, size, is_periodic, at))
 WATCHED(Type_contiguous, (int n, MPI_Datatype t, MPI_Datatype *made), (n, t, made))
+WATCHED(Type_create_hvector, (int n, int length, MPI_Aint step, MPI_Datatype t, MPI_Datatype *made),
+        (n, length, step, t, made))
+WATCHED(Type_commit, (MPI_Datatype * made), (made))
 WATCHED(Type_create_struct,
         (int n, const int *ns, const MPI_Aint *at, const MPI_Datatype *t, MPI_Datatype *made),
         (n, ns, at, t, made))

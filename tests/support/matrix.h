@@ -115,24 +115,27 @@ static inline int row_has(const matrix_row *row, const char *word) {
     return strstr(row->c, word) || strstr(row->m1, word) || strstr(row->m2, word);
 }
 
-/* Whether the kind has rows of its own. */
-static inline int is_in_matrix(const char *kind) {
+/* Whether it is a row of the kind; "host": the one that computes there. */
+static inline int row_is_of(const matrix_row *row, const char *kind) {
     char name[80];
     snprintf(name, sizeof name, "%s:", kind);
+    return strcmp(kind, "host") ? row_has(row, name) : row == matrix;
+}
+
+/* Whether the kind has rows of its own. */
+static inline int is_in_matrix(const char *kind) {
     for (size_t i = 0; i < MATRIX_ROWS; i++)
-        if (row_has(&matrix[i], name)) return 1;
+        if (row_is_of(&matrix[i], kind)) return 1;
     return 0;
 }
 
 /* Whether the row is one of those that are asked for. */
 static inline int row_is_wanted(const matrix_row *row) {
     const char *kind = test_kind();
-    char name[80];
     if (kind == NULL) return !row_has(row, "named:");
     if (!is_in_matrix(kind))
         return row_has(row, "named:0") && (!row_has(row, "named:1") || ha_context_count(kind) > 1);
-    snprintf(name, sizeof name, "%s:", kind);
-    return row_has(row, name);
+    return row_is_of(row, kind);
 }
 
 /* The device that the program was compiled with. */
@@ -180,10 +183,17 @@ static inline int row_is_there(const matrix_row *row) {
 
 static int in_unified_row, in_strides_row, in_cuda_row;
 
-/* Where HARRAY_TEST_CACHE names a directory, programs share what devices' compilers made of their kernels. */
+/* Where HARRAY_TEST_CACHE names a directory, programs share what devices' compilers made of their kernels; apart from
+ * it, what PoCL was told to make in another way. Once: there may be threads later. */
 static inline void share_kernels(void) {
+    static int is_shared;
     const char *directory = getenv("HARRAY_TEST_CACHE");
-    if (directory) setenv("HARRAY_CACHE", directory, 1);
+    char name[1024];
+    if (!directory || is_shared) return;
+    snprintf(name, sizeof name, "%s%s", directory,
+             getenv("POCL_EXTRA_BUILD_FLAGS") ? "-hasty" : "");
+    setenv("HARRAY_CACHE", name, 1);
+    is_shared = 1;
 }
 
 static inline void enter_row(const matrix_row *row) {

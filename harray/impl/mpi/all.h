@@ -7,6 +7,7 @@
 #include "aware.h"
 #include "fields.h"
 #include "records.h"
+#include "rows.h"
 #include "side.h"
 #include "signature.h"
 #include "message.h"

@@ -65,9 +65,18 @@ HA_IN_ int ha_mpi_give(ha_mpi_message *m, int at_once, MPI_Status *status) {
     return MPI_Irecv(data, n->number, n->type, m->peer, m->tag, m->call.comm, &m->request);
 }
 
+HA_IN_ ha_status ha_mpi_message_count(ha_mpi_message *m) {
+    const ha_mpi_side *side = &m->side;
+    if (!side->is_in_rows) return ha_mpi_count_of(&m->count, side->units, side->base, &m->call);
+    return ha_mpi_told(
+        &m->call,
+        ha_mpi_count_rows(&m->count, &side->part.view, side->units / side->count, side->base),
+        "making a type");
+}
+
 HA_IN_ ha_status ha_mpi_begin(ha_mpi_message *m, int at_once, MPI_Status *status) {
     if (ha_mpi_is_none(m)) return HA_OK;
-    ha_status s = ha_mpi_count_of(&m->count, m->side.units, m->side.base, &m->call);
+    ha_status s = ha_mpi_message_count(m);
     if (s) return s;
     return ha_mpi_told(&m->call, ha_mpi_give(m, at_once, status),
                        m->sends ? "sending" : "receiving");

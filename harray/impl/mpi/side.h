@@ -1,9 +1,10 @@
 /* One side of a message: a view, or fields, as elements without gaps in memory of the host, or of a device whose memory
- * MPI takes. In place where they lie so, else in a buffer. */
+ * MPI takes. In place where they lie so, or in long rows; else in a buffer. */
 #ifndef HARRAY_IMPL_MPI_SIDE_H
 #define HARRAY_IMPL_MPI_SIDE_H
 
 #include "records.h"
+#include "rows.h"
 
 typedef struct ha_mpi_side {
     ha_mpi_part part;
@@ -15,6 +16,7 @@ typedef struct ha_mpi_side {
     MPI_Datatype base;   /* MPI has `units` of these */
     int64_t units;
     int in_place;
+    int is_in_rows;      /* opened in place, and has gaps */
     int is_reduced;      /* MPI computes with them, on the host */
     ha_context *context; /* where it is packed */
     ha_context *memory;  /* whose memory MPI gets; NULL: the host's */
@@ -119,6 +121,13 @@ HA_IN_ ha_status ha_mpi_side_hold_view(ha_mpi_side *side) {
     return ha_mpi_side_hold(side, view, side->how);
 }
 
+/* Of a message that is sent or received at once, without signatures, whose rows are on the host. */
+HA_IN_ int ha_mpi_goes_in_rows(const ha_mpi_side *side) {
+    const darray *view = &side->part.view;
+    return side->is_brief && !ha_mpi_seconds() && ha_mpi_has_rows(view) &&
+           ha_mpi_place(view) == ha_host();
+}
+
 HA_IN_ ha_status ha_mpi_side_pack(ha_mpi_side *side) {
     const darray *view = &side->part.view;
     side->context = ha_mpi_place(view);
@@ -203,6 +212,8 @@ HA_IN_ ha_status ha_mpi_side_open(ha_mpi_side *side, const ha_mpi_call *call) {
         s = ha_mpi_side_gather(side, call);
     else if (side->in_place)
         s = ha_mpi_side_hold_view(side);
+    else if ((side->is_in_rows = ha_mpi_goes_in_rows(side)))
+        s = ha_mpi_side_hold(side, &side->part.view, side->how);
     else
         s = ha_mpi_side_pack(side);
     if (s) HA_IGNORE(ha_mpi_side_close(side, 0, call));

@@ -71,7 +71,7 @@ struct ha_array {
     uint32_t read_only; /* owners.h: 1: the first holder is nobody's access and keeps writers out */
     int priority;       /* access/victims.h: HA_KEEP: it does not give way */
     uint32_t uneven;    /* 1: not as many ghost cells behind as before the interior, somewhere */
-    ha_statistics statistics;   /* its bytes are also read without the lock */
+    ha_statistics statistics;   /* but for records, its bytes are also read without the lock */
     ha_set lost;                /* lost.h: written once, and valid nowhere any more */
     const char *lost_where;     /* the context whose failure that was */
     const char *lost_site;      /* what it was to write them for; NULL: unknown */
