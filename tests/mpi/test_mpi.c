@@ -15,7 +15,6 @@ static void *sparing_realloc(void *memory, size_t bytes);
 #define HA_MPI_MOST_COUNT_ 1777 /* so that larger numbers are tried */
 #define HA_MPI_MOST_PIECES_ 24
 #define HA_MPI_ROW_BYTES_ 16
-#define HA_MPI_ROWS_BYTES_ 32
 #include "../../harray_mpi.h"
 
 #include "some_messages.h"

@@ -5,11 +5,9 @@
 
 #include "library.h"
 
-/* Bytes of a row, and of the view, from which on that pays: shorter rows are packed faster (bench/mpi.c), and of a short
- * message the type takes longer to make than to pack it. Tests have less. */
+/* Bytes of a row. Shorter ones are packed faster (bench/results/xeon-2core-2026-11-28-mpi.md). Tests have less. */
 #ifndef HA_MPI_ROW_BYTES_
-#define HA_MPI_ROW_BYTES_ 1024
-#define HA_MPI_ROWS_BYTES_ 65536
+#define HA_MPI_ROW_BYTES_ 256
 #endif
 
 /* How many elements lie one behind the other; in *outer, how many dimensions such rows are in. */
@@ -26,10 +24,9 @@ HA_IN_ int ha_mpi_has_rows(const darray *x) {
     const int64_t bytes = (int64_t)ha_array_type(x->array).size;
     int outer;
     const int64_t row = ha_mpi_row_of(x, &outer) * bytes;
-    if (row < HA_MPI_ROW_BYTES_ || darray_size(*x) * bytes < HA_MPI_ROWS_BYTES_) return 0;
     for (int d = 0; d < outer; d++)
         if (x->extent[d] > INT_MAX) return 0;
-    return row <= INT_MAX;
+    return row >= HA_MPI_ROW_BYTES_ && row <= INT_MAX;
 }
 
 /* MPI's code. The elements from the first one on, in order, as one of count->type. An element is `units` of base. */
