@@ -60,7 +60,8 @@ HA_API ha_mpi_part ha_mpi_fields_(ha_records *records, const char *paths, ha_reg
 
 /* As MPI_Send, MPI_Recv and MPI_Sendrecv. `from` may be MPI_ANY_SOURCE, the tag of a receive MPI_ANY_TAG; with
  * MPI_PROC_NULL nothing happens. A message with another number of elements than the view is HA_ERR_ARGUMENT when it is
- * shorter (a view that is not received in place is then unchanged); of a longer one MPI says that it is truncated. */
+ * shorter; of a longer one MPI says that it is truncated. Then, and after other errors of MPI's, what a view has that is
+ * received in place, or in rows of 256 bytes and more, is undefined; any other is unchanged. */
 #define ha_mpi_send(x, to, tag, comm) ha_mpi_send_(HA_MPI_PART_(x), to, tag, comm, HA_SITE)
 #define ha_mpi_recv(x, from, tag, comm) ha_mpi_recv_(HA_MPI_TARGET_(x), from, tag, comm, HA_SITE)
 #define ha_mpi_exchange(out, to, in, from, tag, comm)                                              \

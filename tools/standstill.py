@@ -57,13 +57,23 @@ def rest(pid):
     return tuple(seen)
 
 
+def processes(pid):
+    """The process, and those that it has begun: their numbers."""
+    found = {int(pid)}
+    with contextlib.suppress(OSError):
+        for thread in threads(pid):
+            found.add(int(thread.split("/")[2]))
+    return found
+
+
 def computed(pid):
-    """Seconds so far, with those of children that have ended."""
-    try:
-        fields = read(f"/proc/{pid}/stat").rpartition(")")[2].split()
-    except OSError:
-        return 0
-    return sum(map(int, fields[11:15])) / TICKS
+    """Seconds so far, with those of what it has begun, also of children that have ended."""
+    ticks = 0
+    for one in processes(pid):
+        with contextlib.suppress(OSError):
+            fields = read(f"/proc/{one}/stat").rpartition(")")[2].split()
+            ticks += sum(map(int, fields[11:15]))
+    return ticks / TICKS
 
 
 class Watch(threading.Thread):
@@ -102,8 +112,8 @@ class Watch(threading.Thread):
 
 def kill(pid):
     """The process, and those that it has begun: they may keep open where its output goes."""
-    with contextlib.suppress(OSError):
-        for begun in {int(thread.split("/")[2]) for thread in threads(pid)}:
+    for begun in processes(pid):
+        with contextlib.suppress(OSError):
             os.kill(begun, signal.SIGKILL)
 
 

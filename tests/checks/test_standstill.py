@@ -9,6 +9,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import standstill  # noqa: E402 # pylint: disable=wrong-import-position
+
 TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "standstill.py"
 FAILED = "==1==LeakSanitizer has encountered a fatal error."
 # Fails so often in the way that is named, and then ends with a status.
@@ -26,9 +29,21 @@ sys.exit(int(sys.argv[3]))
 CASES = [(0, 0, 0, 1), (0, 3, 3, 1), (1, 0, 0, 2), (2, 0, 0, 3), (1, 5, 5, 2), (9, 0, 1, 3)]
 
 
+def child_computes():
+    """Is a program ended whose child, in a session of its own, computes for ever?"""
+    child = "import os\nos.setsid()\nwhile True: pass"
+    parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
+    with subprocess.Popen([sys.executable, "-c", parent]) as process:
+        watch = standstill.Watch(process.pid, lambda: standstill.kill(process.pid), cpu_seconds=2)
+        watch.start()
+        process.wait()
+        watch.stop()
+    return watch.why == "does not end: it computes"
+
+
 def main():
     failed = 0
-    print(f"1..{len(CASES)}")
+    print(f"1..{len(CASES) + 1}")
     for number, (failures, status, told, times) in enumerate(CASES, 1):
         with tempfile.TemporaryDirectory() as folder:
             runs = pathlib.Path(folder) / "runs"
@@ -39,7 +54,9 @@ def main():
                 "said" in done.stderr) == (failures < times) and done.stderr.count(FAILED) == min(failures, times)
         failed += not good
         print(f"{'' if good else 'not '}ok {number} - {failures} failures, then {status}")
-    return 1 if failed else 0
+    good = child_computes()
+    print(f"{'' if good else 'not '}ok {len(CASES) + 1} - a child that computes for ever")
+    return 0 if good and not failed else 1
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ static int me, ranks;
 /* ---- checks ----------------------------------------------------------------------------------- */
 
 static int failures;
+static int rows_types; /* that were made and not freed yet, where that is counted (watch_mpi.h) */
 static const char *doing = "";
 
 __attribute__((format(printf, 2, 3))) static void complain(int line, const char *format, ...) {
@@ -49,6 +50,7 @@ static void end_case(const char *name) {
     int all = 0;
     const ha_error e = ha_take_error();
     if (e.status) complain(__LINE__, "an error is left: %s", e.text);
+    if (rows_types) complain(__LINE__, "%d types were not freed", rows_types);
     MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, WORLD);
     if (!me) printf("%s %d - %s\n", all ? "not ok" : "ok", ++cases, name);
 }

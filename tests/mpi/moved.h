@@ -143,6 +143,9 @@ static void messages_in_rows(void) {
     SUCCEEDS(array_double_2_fill(y, 4, places[1]));
     IS_TRUE(packed_by(out, darray_slice(HA_DARRAY(y), 1, 0, ROW, 1)) == here);
     (void)some_rows(x, 1);
+    IS_TRUE(
+        packed_by(darray_slice(out, 0, 0, ROWS, 2), darray_slice(some_rows(y, 0), 0, 0, ROWS, 2)) ==
+        here / 2); /* an access would lock the rows between, too */
     IS_TRUE(packed_by(darray_flip(out, 1), darray_flip(some_rows(y, 0), 1)) == here);
     expect_rows(y, 0, 1);
     SUCCEEDS(array_double_2_free(&x));
@@ -150,7 +153,45 @@ static void messages_in_rows(void) {
     end_case("messages in rows");
 }
 
-/* MPI does not make their type, or it is not told of it, or what comes is shorter. */
+/* Rows of planes, of which only the columns are locked that are received: the one beside them is open for writing. And of
+ * a dimension of one index the stride means nothing. */
+static void rows_in_planes(void) {
+    enum { N = 3, M = 4, K = 5, WIDE_3 = K + 2, ALL = N * M * WIDE_3 };
+    double of_one[WIDE_3 * M] = {0};
+    array_double_3 x = array_double_3_zeros(HA_DIM(N, M, WIDE_3), ha_host());
+    array_double_3 y = array_double_3_zeros(HA_DIM(N, M, WIDE_3), ha_host());
+    HA_OVERWRITING_ALL(v, x, ha_host())
+    for (int i = 0; i < ALL; i++) v.data[i] = i;
+    darray out = darray_slice(darray_slice(HA_DARRAY(x), 2, 1, 1 + K, 1), 1, 1, M, 1);
+    darray in = darray_slice(darray_slice(HA_DARRAY(y), 2, 1, 1 + K, 1), 1, 1, M, 1);
+    HA_WRITING(beside, array_double_3_fix(y, 2, 0), ha_host()) {
+        IS_TRUE(packed_by(out, in) == (me < 2 && is_checked ? N * (M - 1) * K * 8 : 0));
+    }
+    else complain(__LINE__, "the column beside is locked");
+    if (me == 1) {
+        HA_READING(v, y, ha_host())
+        for (int i = 0; i < ALL; i++) {
+            const int inside = i % WIDE_3 >= 1 && i % WIDE_3 < 1 + K && i / WIDE_3 % M >= 1;
+            IS_TRUE(v.data[i] == (inside ? i : 0));
+        }
+    }
+    for (int after = 0; after < 4 && !is_checked; after++) {
+        mpi_arm(after);
+        FAILS(HA_ERR_BACKEND, after < 3 ? "making a type failed" : "sending failed",
+              ha_mpi_send(out, me, 4, WORLD));
+    }
+    mpi_arm(-1);
+    const int64_t extent[] = {1, M, K}, stride[] = {INT64_MAX / 2, WIDE_3, 1};
+    darray wrapped = darray_wrap(HA_DTYPE_double, 3, extent, stride, of_one, NULL, 0);
+    IS_TRUE(wrapped.array != NULL);
+    IS_TRUE(packed_by(wrapped, wrapped) == (me < 2 && is_checked ? M * K * 8 : 0));
+    SUCCEEDS(darray_free(&wrapped));
+    SUCCEEDS(array_double_3_free(&x));
+    SUCCEEDS(array_double_3_free(&y));
+    end_case("rows in planes");
+}
+
+/* MPI does not make their type, or does not send them, or what comes is shorter. */
 static void rows_that_fail(void) {
     array_double_2 x = array_double_2_zeros(HA_DIM(ROWS, WIDE), ha_host());
     const darray rows = some_rows(x, 1);
@@ -162,8 +203,11 @@ static void rows_that_fail(void) {
     mpi_arm(-1);
     if (me == 0) SUCCEEDS(ha_mpi_send(darray_slice(rows, 0, 1, ROWS, 1), 1, 4, WORLD));
     if (me == 1) FAILS(HA_ERR_ARGUMENT, "bytes have come", ha_mpi_recv(rows, 0, 4, WORLD));
-    HA_OVERWRITING_ALL(v, x, ha_host())
-    v.data[0] = 1; /* it is not locked */
+    HA_WRITING(v, x, ha_host()) {
+        for (int i = 0; i < ROWS * WIDE; i++)
+            IS_TRUE(v.data[i] == i || (i % WIDE >= ROW_FROM && i % WIDE < ROW_FROM + ROW));
+    }
+    else complain(__LINE__, "rows that failed are locked");
     SUCCEEDS(array_double_2_free(&x));
     end_case("rows that fail");
 }

@@ -45,6 +45,7 @@ static void all_cases(int rounds) {
     moved_by_halos();
     if (!is_checked) moved_by_messages();
     messages_in_rows();
+    rows_in_planes();
     if (!is_checked) rows_that_fail();
     for (int kind = HA_MPI_CORNERS; kind <= HA_MPI_AT_ONCE; kind++)
         some_record_halos(kind, rounds / 2 + 1);

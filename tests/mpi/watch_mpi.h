@@ -138,8 +138,17 @@ WATCHED(Comm_dup, (MPI_Comm comm, MPI_Comm *made), (comm, made))
 WATCHED(Cart_get, (MPI_Comm comm, int n, int *size, int *is_periodic, int *at),
         (comm, n, size, is_periodic, at))
 WATCHED(Type_contiguous, (int n, MPI_Datatype t, MPI_Datatype *made), (n, t, made))
-WATCHED(Type_create_hvector, (int n, int length, MPI_Aint step, MPI_Datatype t, MPI_Datatype *made),
-        (n, length, step, t, made))
+int MPI_Type_create_hvector(int n, int length, MPI_Aint step, MPI_Datatype t, MPI_Datatype *made) {
+    if (mpi_fails_now()) return MPI_ERR_OTHER;
+    rows_types++;
+    return PMPI_Type_create_hvector(n, length, step, t, made);
+}
+int MPI_Type_free(MPI_Datatype *t) {
+    int integers, addresses, types, how;
+    PMPI_Type_get_envelope(*t, &integers, &addresses, &types, &how);
+    rows_types -= how == MPI_COMBINER_HVECTOR;
+    return PMPI_Type_free(t);
+}
 WATCHED(Type_commit, (MPI_Datatype * made), (made))
 WATCHED(Type_create_struct,
         (int n, const int *ns, const MPI_Aint *at, const MPI_Datatype *t, MPI_Datatype *made),

@@ -68,10 +68,9 @@ HA_IN_ int ha_mpi_give(ha_mpi_message *m, int at_once, MPI_Status *status) {
 HA_IN_ ha_status ha_mpi_message_count(ha_mpi_message *m) {
     const ha_mpi_side *side = &m->side;
     if (!side->is_in_rows) return ha_mpi_count_of(&m->count, side->units, side->base, &m->call);
-    return ha_mpi_told(
-        &m->call,
-        ha_mpi_count_rows(&m->count, &side->part.view, side->units / side->count, side->base),
-        "making a type");
+    const int wrong = ha_mpi_count_rows(&m->count, &side->part.view, (int64_t)side->type.size,
+                                        side->units / side->count, side->base);
+    return ha_mpi_told(&m->call, wrong, "making a type");
 }
 
 HA_IN_ ha_status ha_mpi_begin(ha_mpi_message *m, int at_once, MPI_Status *status) {

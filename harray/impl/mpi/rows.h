@@ -19,24 +19,27 @@ HA_IN_ int64_t ha_mpi_row_of(const darray *x, int *outer) {
     return n;
 }
 
-/* x has elements, which do not lie without gaps as a whole. */
-HA_IN_ int ha_mpi_has_rows(const darray *x) {
-    const int64_t bytes = (int64_t)ha_array_type(x->array).size;
+/* Of a view with elements, of so many bytes each, that are not contiguous. While the message is on its way the view is
+ * open, so it has to be all that an access to it locks: no other view of the array may have to wait for a peer. */
+HA_IN_ int ha_mpi_has_rows(const darray *x, int64_t bytes) {
     int outer;
+    ha_range covered;
     const int64_t row = ha_mpi_row_of(x, &outer) * bytes;
     for (int d = 0; d < outer; d++)
-        if (x->extent[d] > INT_MAX) return 0;
-    return row >= HA_MPI_ROW_BYTES_ && row <= INT_MAX;
+        if (x->extent[d] > HA_MPI_MOST_COUNT_) return 0;
+    return row >= HA_MPI_ROW_BYTES_ && row <= HA_MPI_MOST_COUNT_ &&
+           ha_view_cover(x->array->grid, x, &covered);
 }
 
-/* MPI's code. The elements from the first one on, in order, as one of count->type. An element is `units` of base. */
-HA_IN_ int ha_mpi_count_rows(ha_mpi_count *count, const darray *x, int64_t units,
+/* MPI's code. The elements from the first one on, in order, as one of count->type. An element has so many bytes, and is
+ * `units` of base. */
+HA_IN_ int ha_mpi_count_rows(ha_mpi_count *count, const darray *x, int64_t bytes, int64_t units,
                              MPI_Datatype base) {
-    const int64_t bytes = (int64_t)ha_array_type(x->array).size;
     int d, wrong = MPI_SUCCESS;
     int length = (int)(ha_mpi_row_of(x, &d) * units);
     MPI_Datatype type = base;
     while (!wrong && d-- > 0) {
+        if (x->extent[d] == 1) continue; /* its stride may be anything */
         MPI_Datatype all = MPI_DATATYPE_NULL;
         wrong = MPI_Type_create_hvector((int)x->extent[d], length, (MPI_Aint)(x->stride[d] * bytes),
                                         type, &all);

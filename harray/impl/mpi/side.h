@@ -124,7 +124,7 @@ HA_IN_ ha_status ha_mpi_side_hold_view(ha_mpi_side *side) {
 /* Of a message that is sent or received at once, without signatures, whose rows are on the host. */
 HA_IN_ int ha_mpi_goes_in_rows(const ha_mpi_side *side) {
     const darray *view = &side->part.view;
-    return side->is_brief && !ha_mpi_seconds() && ha_mpi_has_rows(view) &&
+    return side->is_brief && !ha_mpi_seconds() && ha_mpi_has_rows(view, (int64_t)side->type.size) &&
            ha_mpi_place(view) == ha_host();
 }
 
