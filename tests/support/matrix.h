@@ -18,7 +18,7 @@
  *      usm:0       private:0   private:1    SYCL's device memory; its queues run functions here (usm_backend.h)
  *
  * With HARRAY_TEST_KIND=KIND, or compiled with a device's header (test_kind.h): only those with
- * that kind, and where there are none these instead:
+ * that kind, of "host" the first one, and where there are none these instead:
  *
  *      KIND:0      private:0   private:1
  *      private:0   KIND:0      KIND:1       if it has two devices
