@@ -329,31 +329,50 @@ TEST(all_that_was_retired) {
 
 /* A block that is just being given back is as good as free. */
 static pthread_t other;
+static atomic_int other_has_ended;
 
 static void *make_large(void *argument) {
     *(harray_double *)argument = harray_double_new_at(LARGE, C);
+    atomic_store(&other_has_ended, 1);
     return NULL;
 }
 
+/* The other one has time, then, to give up, which it must not. */
 static void until_allocation_failed(void) {
     on_release = NULL;
+    b = harray_double_from(NULL);
+    atomic_store(&other_has_ended, 0);
     if (pthread_create(&other, NULL, make_large, &b)) abort();
     while (!atomic_load(&failed_allocations)) sched_yield();
+    for (int i = 0; i < 1000 && !atomic_load(&other_has_ended); i++) sched_yield();
 }
 
-TEST(memory_on_its_way_back) {
-    SUCCEEDS(ha_memory_set_cache(C, 0));
-    fill_memory();
-    run_all_but(C, 0);
-    b = harray_double_from(NULL);
-    on_release = until_allocation_failed;
-    harray_double small = keep(harray_double_new_at(SMALL, C));
+static void require_large_of_other(void) {
     assert_int_equal(pthread_join(other, NULL), 0);
     assert_non_null(b.array);
     assert_int_equal(finishes, 0);
     drop(keep(b));
-    drop(small);
     SUCCEEDS(ha_memory_set_cache(C, UINT64_MAX));
+}
+
+/* By the thread that needs room. */
+TEST(memory_on_its_way_back) {
+    SUCCEEDS(ha_memory_set_cache(C, 0));
+    fill_memory();
+    run_all_but(C, 0);
+    on_release = until_allocation_failed;
+    harray_double small = keep(harray_double_new_at(SMALL, C));
+    require_large_of_other();
+    drop(small);
+}
+
+/* By the thread that frees an array. */
+TEST(memory_on_its_way_back_from_an_array) {
+    SUCCEEDS(ha_memory_set_cache(C, 0));
+    a = keep(harray_double_new_at(LARGE, C));
+    on_release = until_allocation_failed;
+    drop(a);
+    require_large_of_other();
 }
 
 /* Frees n arrays while a queue is behind, which comes on by one command each time; gives the steps. */
@@ -590,6 +609,7 @@ int main(void) {
         LATE(too_large_while_others_free),
         LATE(all_that_was_retired),
         LATE(memory_on_its_way_back),
+        LATE(memory_on_its_way_back_from_an_array),
         LATE(freeing_behind_a_queue_does_not_grow),
         LATE(overwriting_ranges_in_any_order_does_not_grow),
         LATE(opening_among_many_does_not_grow),
