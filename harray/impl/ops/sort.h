@@ -9,10 +9,15 @@
 /* of, besides: 2 if there is room. */
 HA_IN_ int ha_sort_has_room(const ha_op_key *key) { return key->of[0] / 2; }
 
+HA_IN_ void ha_sort_in_room(const ha_sort_job *j, char *room) {
+    const ha_sort_layout layout = ha_sort_layout_of(j);
+    (layout.longest ? ha_sort_by_buckets : ha_sort_by_digits)(j, &layout, room);
+}
+
 /* Its own function, so that only this one has that much on the stack. */
 HA_NOINLINE_ HA_IN_ void ha_sort_on_stack(const ha_sort_job *j) {
     _Alignas(64) char room[HA_SORT_STACK];
-    ha_sort_by_digits(j, room);
+    ha_sort_in_room(j, room);
 }
 
 /* Slots: [numbers or values], elements, [room], how many there are. */
@@ -33,7 +38,7 @@ HA_IN_ void ha_sort_here_loops(const ha_kernel *kernel, const ha_region *box, in
                            .q_step = q ? ha_sort_step(q) : 1};
     (void)box, (void)apart;
     if (room)
-        ha_sort_by_digits(&j, room);
+        ha_sort_in_room(&j, room);
     else if (j.n > HA_SORT_FEW)
         ha_sort_on_stack(&j);
     else

@@ -4,7 +4,7 @@
 #ifndef HARRAY_IMPL_OPS_SORT_BLOCKS_H
 #define HARRAY_IMPL_OPS_SORT_BLOCKS_H
 
-#include "sort_loops.h"
+#include "sort_buckets.h"
 
 enum { HA_SORT_BLOCK = 2048, HA_SORT_BITS = 8 }; /* elements of a block, bits of a digit */
 

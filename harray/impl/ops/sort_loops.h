@@ -6,8 +6,16 @@
 
 #include "sort_keys.h"
 
-/* So few are compared. From so many on, as long as all is in the caches, digits are longer. Room that is on the stack. */
-enum { HA_SORT_FEW = 64, HA_SORT_MANY = 4096, HA_SORT_CACHED = 1 << 22, HA_SORT_STACK = 1 << 15 };
+/* So few are compared; from so many on digits have so many bits, not 8. Bytes that the caches hold, and of a bucket of what they do
+ * not; of room that is on the stack. */
+enum {
+    HA_SORT_FEW = 64,
+    HA_SORT_MANY = 4096,
+    HA_SORT_DIGIT = 11,
+    HA_SORT_CACHED = 1 << 22,
+    HA_SORT_BUCKET = 1 << 20,
+    HA_SORT_STACK = 1 << 15
+};
 
 /* What is sorted: elements; the numbers that they have; elements, and values that belong to them. */
 enum { HA_SORT_ELEMENTS, HA_SORT_NUMBERS, HA_SORT_VALUES };
@@ -249,8 +257,10 @@ typedef struct ha_sort_job {
 
 /* What is in the room, by the bytes from its beginning, where the counts are. 0: what is sorted itself serves. */
 typedef struct ha_sort_layout {
-    int bits;
+    int bits;        /* of a digit */
+    int64_t longest; /* elements of a bucket (sort_buckets.h); 0: all fits the caches */
     size_t keys[2], carried[2], all;
+    size_t scratch[2]; /* keys of one bucket, and what goes along with them */
 } ha_sort_layout;
 
 HA_IN_ int ha_sort_digits(const ha_sort_job *j, int bits) {
@@ -263,18 +273,26 @@ HA_IN_ size_t ha_sort_take(ha_sort_layout *l, size_t element, int64_t n) {
     return from;
 }
 
-HA_IN_ ha_sort_layout ha_sort_layout_of(const ha_sort_job *j) {
+/* The caches hold so many bytes, of one bucket so many. */
+HA_IN_ ha_sort_layout ha_sort_layout_for(const ha_sort_job *j, size_t cached, size_t bucket) {
+    const size_t moved = j->bytes + j->carried;
+    const int is_wide = j->bytes >= sizeof(uint32_t);
     ha_sort_layout l = {.bits = 8};
-    const size_t moved = (j->bytes + j->carried) * (size_t)j->n;
     if (j->n <= HA_SORT_FEW) return l;
-    if (j->bytes >= sizeof(uint32_t) && j->n >= HA_SORT_MANY && moved <= HA_SORT_CACHED)
-        l.bits = 11;
+    if (is_wide && moved * (size_t)j->n > cached) l.longest = (int64_t)(bucket / moved);
+    if (is_wide && (l.longest || j->n >= HA_SORT_MANY)) l.bits = HA_SORT_DIGIT;
     ha_sort_take(&l, sizeof(uint32_t) << l.bits, ha_sort_digits(j, l.bits));
     if (j->what == HA_SORT_NUMBERS || j->x_step != 1) l.keys[0] = ha_sort_take(&l, j->bytes, j->n);
     l.keys[1] = ha_sort_take(&l, j->bytes, j->n);
     if (j->carried && j->q_step != 1) l.carried[0] = ha_sort_take(&l, j->carried, j->n);
     if (j->carried) l.carried[1] = ha_sort_take(&l, j->carried, j->n);
+    l.scratch[0] = ha_sort_take(&l, j->bytes, l.longest);
+    l.scratch[1] = ha_sort_take(&l, j->carried, l.longest);
     return l;
+}
+
+HA_IN_ ha_sort_layout ha_sort_layout_of(const ha_sort_job *j) {
+    return ha_sort_layout_for(j, HA_SORT_CACHED, HA_SORT_BUCKET);
 }
 
 /* Counts become where digits begin, in the order of the digits with these bits changed. */
@@ -353,17 +371,28 @@ HA_IN_ void ha_sort_put_all(const ha_sort_job *j, int kind, const ha_sort_place 
     }
 }
 
-HA_IN_ void ha_sort_by_digits(const ha_sort_job *j, char *room) {
-    const ha_sort_layout l = ha_sort_layout_of(j);
+HA_IN_ void ha_sort_places_in(const ha_sort_job *j, const ha_sort_layout *l, char *room,
+                              ha_sort_place *place) {
+    for (int i = 0; i < 2; i++) {
+        place[i].keys = l->keys[i] ? room + l->keys[i] : j->x;
+        place[i].carried = l->carried[i] ? room + l->carried[i] : j->q;
+    }
+}
+
+/* From place 0 to where it is wanted. */
+HA_IN_ void ha_sort_bring(const ha_sort_job *j, ha_sort_place place) {
+    if (j->what != HA_SORT_NUMBERS) ha_sort_copy(j->x, j->x_step, place.keys, 1, j->n, j->bytes);
+    if (j->carried) ha_sort_copy(j->q, j->q_step, place.carried, 1, j->n, j->carried);
+}
+
+HA_IN_ void ha_sort_by_digits(const ha_sort_job *j, const ha_sort_layout *layout, char *room) {
+    const ha_sort_layout l = *layout;
     uint32_t *counts = (uint32_t *)(void *)room;
     const int kind = ha_sort_count_all(j, l.bits, counts);
     ha_sort_place place[2];
     const uint64_t mask = ((uint64_t)1 << l.bits) - 1;
     int shift[8], passes = 0;
-    for (int i = 0; i < 2; i++) {
-        place[i].keys = l.keys[i] ? room + l.keys[i] : j->x;
-        place[i].carried = l.carried[i] ? room + l.carried[i] : j->q;
-    }
+    ha_sort_places_in(j, layout, room, place);
     const uint64_t first = ha_sort_key(ha_sort_read(j->x, j->bytes, 0), &j->form) ^ j->form.change;
     for (int at = 0, width = 8 * (int)j->bytes; at < width; at += l.bits) {
         uint32_t *of_digit = counts + ((size_t)(at / l.bits) << l.bits);
@@ -375,8 +404,7 @@ HA_IN_ void ha_sort_by_digits(const ha_sort_job *j, char *room) {
     }
     if (!passes) return;
     ha_sort_put_all(j, kind, place, shift, passes, l.bits, counts);
-    if (j->what != HA_SORT_NUMBERS) ha_sort_copy(j->x, j->x_step, place[0].keys, 1, j->n, j->bytes);
-    if (j->carried) ha_sort_copy(j->q, j->q_step, place[0].carried, 1, j->n, j->carried);
+    ha_sort_bring(j, place[0]);
 }
 
 /* ---- a few --------------------------------------------------------------------------------------- */

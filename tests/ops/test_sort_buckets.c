@@ -1,0 +1,245 @@
+/* Sorting by buckets on the host, as if caches held a few hundred bytes: keys of all kinds, from all in one bucket to one bucket for
+ * each, in rows with gaps and backwards, against a sort by comparing that keeps the order of equals. */
+#define HARRAY_IMPLEMENTATION
+#define HARRAY_TESTING
+#include "../../harray_ops.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+enum { MOST = 3000, STEPS = 2 };
+
+static uint64_t random_numbers = 1;
+static uint64_t draw_bits(void) {
+    uint64_t high = random_numbers = random_numbers * 6364136223846793005u + 1442695040888963407u;
+    random_numbers = random_numbers * 6364136223846793005u + 1442695040888963407u;
+    return (high >> 32 << 32) | random_numbers >> 32;
+}
+static uint32_t draw(uint32_t n) { return (uint32_t)((draw_bits() >> 32) % n); }
+
+/* ---- keys ---------------------------------------------------------------------------------------- */
+
+static const ha_dtype types[] = {HA_DTYPE_int32_t, HA_DTYPE_uint32_t, HA_DTYPE_float,
+                                 HA_DTYPE_int64_t, HA_DTYPE_uint64_t, HA_DTYPE_double};
+enum { TYPES = sizeof types / sizeof *types };
+
+/* What keys of a row have in common. */
+enum {
+    ANY,
+    IN_ONE_HALF,
+    LOW_BITS,
+    HIGH_BITS,
+    IN_THE_MIDDLE,
+    ONE_FAR_AWAY,
+    ALL_THE_SAME,
+    SPECIAL,
+    KINDS
+};
+
+static double some_real(int kind, int i) {
+    static const double special[] = {
+        0.0, -0.0, (double)NAN, -(double)NAN, (double)INFINITY, -(double)INFINITY, 1};
+    const double unit = (double)(draw_bits() >> 11) / 9007199254740992.0;
+    switch (kind) {
+    case ANY:
+        return ldexp(unit - 0.5, (int)draw(100) - 50);
+    case IN_ONE_HALF:
+        return unit;
+    case LOW_BITS:
+        return 1 + ldexp(draw(1000), -22);
+    case HIGH_BITS:
+        return ldexp(draw(2) ? 1 : -1, (int)draw(120) - 60);
+    case IN_THE_MIDDLE:
+        return 1 + ldexp(draw(64), -10);
+    case ONE_FAR_AWAY:
+        return i ? unit / 1024 + 1 : -1e30;
+    case ALL_THE_SAME:
+        return 0.5;
+    default:
+        return draw(3) ? special[draw(7)] : unit;
+    }
+}
+
+static uint64_t some_integer(int kind, int i, int bits) {
+    switch (kind) {
+    case ANY:
+        return draw_bits() >> (64 - bits);
+    case IN_ONE_HALF:
+        return draw_bits() >> (65 - bits);
+    case LOW_BITS:
+        return draw(1000);
+    case HIGH_BITS:
+        return (uint64_t)draw(256) << (bits - 8);
+    case IN_THE_MIDDLE:
+        return (uint64_t)draw(64) << bits / 2;
+    case ONE_FAR_AWAY:
+        return i ? draw(1u << 20) : (uint64_t)1 << (bits - 1);
+    case ALL_THE_SAME:
+        return 77;
+    default:
+        return draw(2) ? draw(3) : 0 - (uint64_t)draw(3);
+    }
+}
+
+static void put_some(ha_dtype type, int kind, int i, char *to) {
+    const double real = some_real(kind, i);
+    const float single = (float)real;
+    const size_t bytes = ha_dtype_size(type);
+    const uint64_t integer = some_integer(kind, i, (int)(8 * bytes));
+    if (type == HA_DTYPE_double)
+        memcpy(to, &real, bytes);
+    else if (type == HA_DTYPE_float)
+        memcpy(to, &single, bytes);
+    else
+        memcpy(to, &integer, bytes);
+}
+
+/* Below zero: p before q. NaN is last in any order, and -0.0 is 0.0. */
+#define COMPARED(x, y) (((x) > (y)) - ((x) < (y)))
+static int compare(ha_dtype type, const char *p, const char *q) {
+    const ha_dtype all[2] = {type, type};
+    (void)all;
+#define COMPARE(T)                                                                                 \
+    if (type == HA_DTYPE_##T) {                                                                    \
+        T x, y;                                                                                    \
+        memcpy(&x, p, sizeof x), memcpy(&y, q, sizeof y);                                          \
+        return COMPARED(x, y);                                                                     \
+    }
+    COMPARE(int32_t)
+    COMPARE(uint32_t)
+    COMPARE(float)
+    COMPARE(int64_t)
+    COMPARE(uint64_t)
+    COMPARE(double)
+    abort();
+}
+
+static int is_nan(ha_dtype type, const char *p) {
+    double x = 0;
+    float single = 0;
+    if (type == HA_DTYPE_double) memcpy(&x, p, sizeof x);
+    if (type == HA_DTYPE_float) memcpy(&single, p, sizeof single);
+    return isnan(x) || isnan(single);
+}
+
+/* ---- one row ------------------------------------------------------------------------------------- */
+
+static char keys[MOST * 8];
+static int places[MOST], is_descending;
+static ha_dtype type_now;
+
+static int compare_places(const void *p, const void *q) {
+    const int i = *(const int *)p, k = *(const int *)q;
+    const char *x = keys + 8 * i, *y = keys + 8 * k;
+    const int nans = is_nan(type_now, x) - is_nan(type_now, y);
+    const int order = compare(type_now, x, y) * (is_descending ? -1 : 1);
+    if (nans) return nans;
+    return order ? order : COMPARED(i, k);
+}
+
+/* The i-th element of a row. */
+static char *at_row(char *row, size_t bytes, int64_t step, int64_t n, int64_t i) {
+    return row + (size_t)(step < 0 ? (i - n + 1) * step : i * step) * bytes;
+}
+
+static void expect_row(const ha_sort_job *j, char *x, char *q, int kind) {
+    for (int64_t i = 0; i < j->n; i++) {
+        const int from = places[i];
+        const char *key = at_row(x, j->bytes, j->x_step, j->n, i);
+        const char *expected = keys + 8 * (j->what == HA_SORT_NUMBERS ? i : from);
+        uint64_t along = 0;
+        if (j->carried) memcpy(&along, at_row(q, j->carried, j->q_step, j->n, i), j->carried);
+        if (memcmp(key, expected, j->bytes) || (j->carried && along != (uint64_t)from))
+            fail_msg("%s, kind %d, %d of %d, what %d: another one", ha_dtype_name(type_now), kind,
+                     (int)i, (int)j->n, j->what);
+    }
+}
+
+/* Values are the numbers of elements, too. */
+static void try_row(int what, int64_t n, int kind, size_t cached, size_t bucket) {
+    static char x[MOST * STEPS * 8], q[MOST * STEPS * 8];
+    const int64_t steps[] = {1, 1, 2, -1, -2};
+    ha_sort_job j = {.what = what,
+                     .is_real = ha_dtype_kind(type_now) == HA_KIND_REAL,
+                     .bytes = ha_dtype_size(type_now),
+                     .carried = what == HA_SORT_ELEMENTS ? 0
+                                : draw(2)                ? 4
+                                                         : 8,
+                     .form = ha_sort_form_of(type_now, is_descending),
+                     .n = n,
+                     .x_step = steps[draw(5)],
+                     .q_step = steps[draw(5)]};
+    j.x = at_row(x, j.bytes, j.x_step, n, 0);
+    j.q = at_row(q, j.carried, j.q_step, n, 0);
+    memset(x, 0, sizeof x), memset(q, 0xff, sizeof q);
+    for (int i = 0; i < (int)n; i++) {
+        const uint64_t number = (uint64_t)i;
+        put_some(type_now, kind, i, keys + 8 * i);
+        memcpy(at_row(x, j.bytes, j.x_step, n, i), keys + 8 * i, j.bytes);
+        if (what == HA_SORT_VALUES)
+            memcpy(at_row(q, j.carried, j.q_step, n, i), &number, j.carried);
+        places[i] = i;
+    }
+    qsort(places, (size_t)n, sizeof *places, compare_places);
+    const ha_sort_layout layout = ha_sort_layout_for(&j, cached, bucket);
+    assert_true(layout.longest > 0);
+    char *room = (char *)malloc(layout.all);
+    assert_non_null(room);
+    memset(room, 0x5a, layout.all);
+    ha_sort_by_buckets(&j, &layout, room);
+    free(room);
+    expect_row(&j, x, q, kind);
+}
+
+static void rows(HA_UNUSED void **state) {
+    static const int64_t lengths[] = {65, 66, 300, 1000, MOST};
+    static const size_t buckets[] = {100, 700, 2000, 1 << 20};
+    for (int t = 0; t < TYPES; t++)
+        for (int kind = 0; kind < KINDS; kind++)
+            for (int i = 0; i < 3 * 2 * 5; i++) {
+                type_now = types[t];
+                is_descending = i / 3 % 2;
+                try_row(i % 3, lengths[i / 6], kind, 64, buckets[draw(4)]);
+            }
+}
+
+/* Digits fill what a bucket's may have: 22 or 55 bits are left of 32 and 64. */
+static void widths(HA_UNUSED void **state) {
+    assert_int_equal(ha_sort_split_width(64), 9);
+    assert_int_equal(ha_sort_split_width(32), 10);
+    for (int bits = 1; bits <= 64; bits++) {
+        const int width = ha_sort_split_width(bits);
+        assert_true(1 <= width && width <= HA_SORT_SPLIT_MOST && width <= bits);
+        assert_true(width >= HA_SORT_SPLIT_LEAST || width == bits);
+    }
+}
+
+/* What the caches do not hold is sorted that way by calls of users, too. */
+static void called(HA_UNUSED void **state) {
+    const int64_t n = HA_SORT_CACHED / (int64_t)sizeof(double) + 1;
+    const ha_sort_job j = {.what = HA_SORT_ELEMENTS, .bytes = sizeof(double), .n = n, .x_step = 1};
+    assert_true(ha_sort_layout_of(&j).longest == HA_SORT_BUCKET / (int64_t)sizeof(double));
+    harray_double x = harray_double_new((size_t)n);
+    double sum = 0;
+    HA_OVERWRITING_ALL(v, x, NULL)
+    for (int64_t i = 0; i < n; i++) sum += v.data[i] = (double)draw(1u << 20) / 1024 - 512;
+    assert_int_equal(ha_sort(x, HA_DESCENDING, NULL), HA_OK);
+    HA_READING(v, x, NULL)
+    for (int64_t i = 0; i < n; i++) {
+        sum -= v.data[i];
+        assert_true(i == 0 || v.data[i - 1] >= v.data[i]);
+    }
+    assert_true(sum == 0);
+    assert_int_equal(harray_double_free(&x), HA_OK);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows),
+        cmocka_unit_test(widths),
+        cmocka_unit_test(called),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
