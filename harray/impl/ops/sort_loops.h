@@ -97,8 +97,7 @@ HA_SORT_KEYS_(uint64_t)
 
 /* ---- counting ------------------------------------------------------------------------------------ */
 
-typedef void (*ha_sort_count)(const void *from, int64_t step, int64_t n, const ha_sort_form *f,
-                              uint32_t *counts);
+typedef void (*ha_sort_count)(const void *from, int64_t n, const ha_sort_form *f, uint32_t *counts);
 
 #define HA_SORT_TALLY_(digit, bits)                                                                \
     (counts + ((digit) << (bits)))[key >> (digit) * (bits) & ((1 << (bits)) - 1)]++;
@@ -112,12 +111,12 @@ typedef void (*ha_sort_count)(const void *from, int64_t step, int64_t n, const h
     HA_SORT_TALLY_6_(bits) HA_SORT_TALLY_(6, bits) HA_SORT_TALLY_(7, bits)
 
 #define HA_SORT_COUNT_(U, kind, bits, digits)                                                      \
-    HA_IN_ void ha_sort_count_##kind##_##bits##_##U(const void *from, int64_t step, int64_t n,     \
+    HA_IN_ void ha_sort_count_##kind##_##bits##_##U(const void *from, int64_t n,                   \
                                                     const ha_sort_form *form, uint32_t *counts) {  \
         const U *x = (const U *)from;                                                              \
         HA_UNUSED const ha_sort_form f = *form;                                                    \
         for (int64_t i = 0; i < n; i++) {                                                          \
-            const U key = HA_SORT_##kind##_KEY_(U, x[i * step]);                                   \
+            const U key = HA_SORT_##kind##_KEY_(U, x[i]);                                          \
             HA_SORT_TALLY_##digits##_(bits)                                                        \
         }                                                                                          \
     }
@@ -297,13 +296,21 @@ HA_IN_ ha_sort_layout ha_sort_layout_of(const ha_sort_job *j) {
 
 /* Counts become where digits begin, in the order of the digits with these bits changed. */
 HA_IN_ void ha_sort_begin(uint32_t *counts, uint32_t change, int bits) {
+    const uint32_t digits = (uint32_t)1 << bits;
     uint32_t sum = 0;
-    for (uint32_t digit = 0; digit < (uint32_t)1 << bits; digit++) {
-        uint32_t *begin = &counts[digit ^ change];
-        const uint32_t count = *begin;
-        *begin = sum;
-        sum += count;
-    }
+    if (!change) /* of most digits */
+        for (uint32_t digit = 0; digit < digits; digit++) {
+            const uint32_t count = counts[digit];
+            counts[digit] = sum;
+            sum += count;
+        }
+    else
+        for (uint32_t digit = 0; digit < digits; digit++) {
+            uint32_t *begin = &counts[digit ^ change];
+            const uint32_t count = *begin;
+            *begin = sum;
+            sum += count;
+        }
 }
 
 /* Are there NaNs or -0.0, perhaps? Their highest digits, as folded keys, are those from that of infinity to that of -infinity, and that of
@@ -316,16 +323,16 @@ HA_IN_ int ha_sort_is_doubtful(const uint32_t *counts, const ha_sort_form *f, in
 }
 
 /* Counts all digits by the keys of the kind that is given back. */
-HA_IN_ int ha_sort_count_all(const ha_sort_job *j, int bits, uint32_t *counts) {
+HA_IN_ int ha_sort_count_all(const ha_sort_job *j, const void *x, int bits, uint32_t *counts) {
     const int size = __builtin_ctzll(j->bytes), digits = ha_sort_digits(j, bits);
     const size_t top = (size_t)(digits - 1) << bits;
     int kind = !j->is_real ? HA_SORT_PLAIN : size < 2 ? HA_SORT_WHOLE : HA_SORT_FOLD;
     memset(counts, 0, sizeof *counts * (size_t)digits << bits);
-    ha_sort_counts[bits != 8][size][kind](j->x, j->x_step, j->n, &j->form, counts);
+    ha_sort_counts[bits != 8][size][kind](x, j->n, &j->form, counts);
     if (kind != HA_SORT_FOLD || !ha_sort_is_doubtful(counts + top, &j->form, (digits - 1) * bits))
         return kind;
     memset(counts, 0, sizeof *counts * (size_t)digits << bits);
-    ha_sort_counts[bits != 8][size][HA_SORT_WHOLE](j->x, j->x_step, j->n, &j->form, counts);
+    ha_sort_counts[bits != 8][size][HA_SORT_WHOLE](x, j->n, &j->form, counts);
     return HA_SORT_WHOLE;
 }
 
@@ -386,24 +393,26 @@ HA_IN_ void ha_sort_bring(const ha_sort_job *j, ha_sort_place place) {
 }
 
 HA_IN_ void ha_sort_by_digits(const ha_sort_job *j, const ha_sort_layout *layout, char *room) {
-    const ha_sort_layout l = *layout;
+    const int bits = layout->bits;
+    const uint64_t mask = ((uint64_t)1 << bits) - 1;
     uint32_t *counts = (uint32_t *)(void *)room;
-    const int kind = ha_sort_count_all(j, l.bits, counts);
     ha_sort_place place[2];
-    const uint64_t mask = ((uint64_t)1 << l.bits) - 1;
     int shift[8], passes = 0;
     ha_sort_places_in(j, layout, room, place);
+    void *row = j->x_step == 1 ? j->x : place[0].keys;
+    ha_sort_copy(row, 1, j->x, j->x_step, j->n, j->bytes);
+    const int kind = ha_sort_count_all(j, row, bits, counts);
     const uint64_t first = ha_sort_key(ha_sort_read(j->x, j->bytes, 0), &j->form) ^ j->form.change;
-    for (int at = 0, width = 8 * (int)j->bytes; at < width; at += l.bits) {
-        uint32_t *of_digit = counts + ((size_t)(at / l.bits) << l.bits);
-        const int is_last = at + l.bits >= width;
+    for (int at = 0, width = 8 * (int)j->bytes; at < width; at += bits) {
+        uint32_t *of_digit = counts + ((size_t)(at / bits) << bits);
+        const int is_last = at + bits >= width;
         const int is_shared = of_digit[first >> at & mask] == (uint64_t)j->n;
         if (is_shared && !(is_last && !passes && j->what == HA_SORT_NUMBERS)) continue;
-        ha_sort_begin(of_digit, (uint32_t)(j->form.change >> at & mask), l.bits);
+        ha_sort_begin(of_digit, (uint32_t)(j->form.change >> at & mask), bits);
         shift[passes++] = at;
     }
     if (!passes) return;
-    ha_sort_put_all(j, kind, place, shift, passes, l.bits, counts);
+    ha_sort_put_all(j, kind, place, shift, passes, bits, counts);
     ha_sort_bring(j, place[0]);
 }
 
