@@ -24,7 +24,8 @@
  *     find.h         where a mask is not 0, and the elements there
  *     inverse.h      of permutations
  *     sort_keys.h    the order of elements, as that of numbers without a sign
- *     sort_loops.h   sorting on the host
+ *     sort_loops.h   sorting on the host, while caches hold all
+ *     sort_buckets.h the same of what they do not hold
  *     sort_blocks.h  sorting on devices
  *     sort.h         sorting, and the numbers of elements in the order in which they would be sorted
  *     sorted.h       sorting by keys, what differs from the one before it, searching in what is sorted
@@ -69,6 +70,7 @@
 #include "inverse.h"
 #include "sort_keys.h"
 #include "sort_loops.h"
+#include "sort_buckets.h"
 #include "sort_blocks.h"
 #include "sort.h"
 #include "sorted.h"
