@@ -431,8 +431,8 @@ static void note_waiting(void) {
 
 static void *read_other(HA_UNUSED void *argument) {
     ha_access a;
-    is_other = 1;
     HA_READING(held, other.held, H) {
+        is_other = 1;
         other.status = ha_open(&a, other.x.array, C, HA_READ, 0, HA_END);
         if (!other.status) HA_CHECK(ha_close(&a));
     }

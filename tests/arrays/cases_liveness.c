@@ -343,16 +343,17 @@ static void until_allocation_failed(void) {
     b = harray_double_from(NULL);
     atomic_store(&other_has_ended, 0);
     if (pthread_create(&other, NULL, make_large, &b)) abort();
-    while (!atomic_load(&failed_allocations)) sched_yield();
+    while (!atomic_load(&failed_allocations) && !atomic_load(&other_has_ended)) sched_yield();
     for (int i = 0; i < 1000 && !atomic_load(&other_has_ended); i++) sched_yield();
 }
 
 static void require_large_of_other(void) {
     assert_int_equal(pthread_join(other, NULL), 0);
+    SUCCEEDS(ha_memory_set_cache(C, UINT64_MAX));
     assert_non_null(b.array);
+    assert_true(atomic_load(&failed_allocations) > 0);
     assert_int_equal(finishes, 0);
     drop(keep(b));
-    SUCCEEDS(ha_memory_set_cache(C, UINT64_MAX));
 }
 
 /* By the thread that needs room. */

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-enum { MOST = 3000, STEPS = 2 };
+enum { MOST = 3 * HA_SORT_MANY, STEPS = 2, BEHIND = 4096 }; /* bytes behind the room, which stay */
 
 static uint64_t random_numbers = 1;
 static uint64_t draw_bits(void) {
@@ -33,6 +33,7 @@ enum {
     HIGH_BITS,
     IN_THE_MIDDLE,
     ONE_FAR_AWAY,
+    SOME_FAR_AWAY,
     ALL_THE_SAME,
     SPECIAL,
     KINDS
@@ -55,6 +56,8 @@ static double some_real(int kind, int i) {
         return 1 + ldexp(draw(64), -10);
     case ONE_FAR_AWAY:
         return i ? unit / 1024 + 1 : -1e30;
+    case SOME_FAR_AWAY: /* at each digit */
+        return 1 + (i < 20 ? ldexp(1, 3 * i - 50) : draw(100) / 4503599627370496.0);
     case ALL_THE_SAME:
         return 0.5;
     default:
@@ -76,6 +79,8 @@ static uint64_t some_integer(int kind, int i, int bits) {
         return (uint64_t)draw(64) << bits / 2;
     case ONE_FAR_AWAY:
         return i ? draw(1u << 20) : (uint64_t)1 << (bits - 1);
+    case SOME_FAR_AWAY:
+        return i < bits ? (uint64_t)1 << i : draw(8);
     case ALL_THE_SAME:
         return 77;
     default:
@@ -99,8 +104,6 @@ static void put_some(ha_dtype type, int kind, int i, char *to) {
 /* Below zero: p before q. NaN is last in any order, and -0.0 is 0.0. */
 #define COMPARED(x, y) (((x) > (y)) - ((x) < (y)))
 static int compare(ha_dtype type, const char *p, const char *q) {
-    const ha_dtype all[2] = {type, type};
-    (void)all;
 #define COMPARE(T)                                                                                 \
     if (type == HA_DTYPE_##T) {                                                                    \
         T x, y;                                                                                    \
@@ -159,7 +162,7 @@ static void expect_row(const ha_sort_job *j, char *x, char *q, int kind) {
 
 /* Values are the numbers of elements, too. */
 static void try_row(int what, int64_t n, int kind, size_t cached, size_t bucket) {
-    static char x[MOST * STEPS * 8], q[MOST * STEPS * 8];
+    static _Alignas(8) char x[MOST * STEPS * 8], q[MOST * STEPS * 8];
     const int64_t steps[] = {1, 1, 2, -1, -2};
     ha_sort_job j = {.what = what,
                      .is_real = ha_dtype_kind(type_now) == HA_KIND_REAL,
@@ -172,7 +175,7 @@ static void try_row(int what, int64_t n, int kind, size_t cached, size_t bucket)
                      .x_step = steps[draw(5)],
                      .q_step = steps[draw(5)]};
     j.x = at_row(x, j.bytes, j.x_step, n, 0);
-    j.q = at_row(q, j.carried, j.q_step, n, 0);
+    j.q = j.carried ? at_row(q, j.carried, j.q_step, n, 0) : NULL;
     memset(x, 0, sizeof x), memset(q, 0xff, sizeof q);
     for (int i = 0; i < (int)n; i++) {
         const uint64_t number = (uint64_t)i;
@@ -185,16 +188,17 @@ static void try_row(int what, int64_t n, int kind, size_t cached, size_t bucket)
     qsort(places, (size_t)n, sizeof *places, compare_places);
     const ha_sort_layout layout = ha_sort_layout_for(&j, cached, bucket);
     assert_true(layout.longest > 0);
-    char *room = (char *)malloc(layout.all);
+    char *room = (char *)malloc(layout.all + BEHIND);
     assert_non_null(room);
-    memset(room, 0x5a, layout.all);
+    memset(room, 0x5a, layout.all + BEHIND);
     ha_sort_by_buckets(&j, &layout, room);
+    for (size_t i = 0; i < BEHIND; i++) assert_true(room[layout.all + i] == 0x5a);
     free(room);
     expect_row(&j, x, q, kind);
 }
 
 static void rows(HA_UNUSED void **state) {
-    static const int64_t lengths[] = {65, 66, 300, 1000, MOST};
+    static const int64_t lengths[] = {65, 66, 300, 1000, 3000};
     static const size_t buckets[] = {100, 700, 2000, 1 << 20};
     for (int t = 0; t < TYPES; t++)
         for (int kind = 0; kind < KINDS; kind++)
@@ -205,8 +209,20 @@ static void rows(HA_UNUSED void **state) {
             }
 }
 
+/* Of longer digits, as those of long buckets are. */
+static void long_rows(HA_UNUSED void **state) {
+    for (int t = 0; t < TYPES; t++)
+        for (int kind = 0; kind < KINDS; kind++)
+            for (int what = HA_SORT_ELEMENTS; what <= HA_SORT_VALUES; what++) {
+                type_now = types[t];
+                is_descending = (int)draw(2);
+                try_row(what, MOST, kind, 64, (size_t)(1 + draw(3)) << 15);
+            }
+}
+
 /* Digits fill what a bucket's may have: 22 or 55 bits are left of 32 and 64. */
 static void widths(HA_UNUSED void **state) {
+    assert_int_equal(ha_sort_split_width(0), 0);
     assert_int_equal(ha_sort_split_width(64), 9);
     assert_int_equal(ha_sort_split_width(32), 10);
     for (int bits = 1; bits <= 64; bits++) {
@@ -238,6 +254,7 @@ static void called(HA_UNUSED void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows),
+        cmocka_unit_test(long_rows),
         cmocka_unit_test(widths),
         cmocka_unit_test(called),
     };

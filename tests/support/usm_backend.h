@@ -1,5 +1,7 @@
-/* SYCL's devices for the tests of arrays, kind "usm": all is backends/sycl's, over the library that stands in for dpctl's
- * (backends/fake_sycl.c), whose queues run functions, too. HARRAY_SYCL names it.
+/* SYCL's devices for the tests of arrays, kind "usm": all is backends/sycl's, over a library that HARRAY_SYCL names; and its queues
+ * run functions, too. The usual one stands in for dpctl's (backends/fake_sycl.c), and its queues do. Over dpctl's own,
+ * which HARRAY_TEST_SYCL names in its place, whoever enqueues a function waits for what is before it, and runs it: the
+ * device is to be a processor, which has its memory where the host's is.
  *
  * To be included behind harray.h with HARRAY_IMPLEMENTATION. */
 #ifndef HARRAY_TESTS_SUPPORT_USM_BACKEND_H
@@ -29,7 +31,12 @@ static inline ha_status usm_call(void *queue, ha_function call, const void *argu
     f->call = call;
     f->bytes = bytes;
     if (bytes) memcpy(f->argument, argument, bytes);
-    usm_enqueue(((ha_sycl_queue *)queue)->queue, usm_run, f);
+    if (usm_enqueue != NULL)
+        usm_enqueue(((ha_sycl_queue *)queue)->queue, usm_run, f);
+    else {
+        ha_sycl_drain(queue);
+        usm_run(f);
+    }
     return HA_OK;
 }
 
@@ -38,9 +45,11 @@ static ha_backend usm_backend;
 
 /* Whether there is such a library. */
 static inline int usm_is_there(void) {
-    if (getenv("HARRAY_SYCL") == NULL || ha_sycl_count() < 2) return 0;
+    const char *own = getenv("HARRAY_TEST_SYCL");
+    if (own != NULL) setenv("HARRAY_SYCL", own, 1);
+    if (getenv("HARRAY_SYCL") == NULL || ha_sycl_count() < 1) return 0;
     *(void **)&usm_enqueue = dlsym(ha_sycl.library, "fake_sycl_call");
-    return usm_enqueue != NULL;
+    return usm_enqueue != NULL || own != NULL;
 }
 
 /* The tables are made at the first call; to be registered. */
