@@ -43,10 +43,13 @@ static inline ha_status usm_call(void *queue, ha_function call, const void *argu
 static ha_queue_ops usm_queue_ops;
 static ha_backend usm_backend;
 
-/* Whether there is such a library. */
+/* Whether there is such a library. One that is asked for has to be there. */
 static inline int usm_is_there(void) {
     const char *own = getenv("HARRAY_TEST_SYCL");
-    if (own != NULL) setenv("HARRAY_SYCL", own, 1);
+    if (own != NULL) {
+        setenv("HARRAY_SYCL", own, 1);
+        if (ha_sycl_count() < 1) ha_check_failed_(HA_ERR_NOT_FOUND, HA_SITE, own);
+    }
     if (getenv("HARRAY_SYCL") == NULL || ha_sycl_count() < 1) return 0;
     *(void **)&usm_enqueue = dlsym(ha_sycl.library, "fake_sycl_call");
     return usm_enqueue != NULL || own != NULL;

@@ -237,7 +237,7 @@ HA_IN_ void ha_sort_by_buckets(const ha_sort_job *j, const ha_sort_layout *layou
     ha_sort_places_in(j, layout, room, m.place);
     m.scratch.keys = room + layout->scratch[0];
     if (j->carried) m.scratch.carried = room + layout->scratch[1];
-    const ha_sort_place from = ha_sort_source(j, m.place[0]);
+    const ha_sort_place from = ha_sort_source(j, ha_sort_row(j, &m.place[0]), m.place[0]);
     const int is_special = j->is_real && m.walks->has_special(from.keys, j->n, &j->form);
     const int kind = is_special ? HA_SORT_WHOLE : j->is_real ? HA_SORT_FOLD : HA_SORT_PLAIN;
     m.is_folded = kind == HA_SORT_FOLD;

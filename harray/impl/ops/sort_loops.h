@@ -349,10 +349,17 @@ HA_IN_ void ha_sort_copy(void *to, int64_t to_step, const void *from, int64_t fr
     if (to != from) ha_copy_strided(1, &n, to, &to_step, from, &from_step, bytes);
 }
 
+/* The elements without gaps: where they are, or copied there. */
+HA_IN_ void *ha_sort_row(const ha_sort_job *j, const ha_sort_place *there) {
+    void *row = j->x_step == 1 ? j->x : there->keys;
+    ha_sort_copy(row, 1, j->x, j->x_step, j->n, j->bytes);
+    return row;
+}
+
 /* The first pass reads from here. */
-HA_IN_ ha_sort_place ha_sort_source(const ha_sort_job *j, ha_sort_place place) {
-    if (j->what == HA_SORT_NUMBERS && j->x_step == 1) place.keys = j->x;
-    ha_sort_copy(place.keys, 1, j->x, j->x_step, j->n, j->bytes);
+HA_IN_ ha_sort_place ha_sort_source(const ha_sort_job *j, void *row, ha_sort_place place) {
+    if (j->what == HA_SORT_NUMBERS && j->x_step == 1) place.keys = row;
+    ha_sort_copy(place.keys, 1, row, 1, j->n, j->bytes);
     if (j->what == HA_SORT_NUMBERS) place.carried = NULL;
     if (j->what == HA_SORT_VALUES)
         ha_sort_copy(place.carried, 1, j->q, j->q_step, j->n, j->carried);
@@ -360,13 +367,13 @@ HA_IN_ ha_sort_place ha_sort_source(const ha_sort_job *j, ha_sort_place place) {
 }
 
 /* The last pass puts into place 0, and the one before it into place 1. */
-HA_IN_ void ha_sort_put_all(const ha_sort_job *j, int kind, const ha_sort_place *place,
+HA_IN_ void ha_sort_put_all(const ha_sort_job *j, void *row, int kind, const ha_sort_place *place,
                             const int *shift, int passes, int bits, uint32_t *counts) {
     ha_sort_pass pass = {.form = j->form,
                          .n = j->n,
                          .wide = j->carried == sizeof(uint64_t),
                          .mask = ((uint32_t)1 << bits) - 1,
-                         .from = ha_sort_source(j, place[passes & 1])};
+                         .from = ha_sort_source(j, row, place[passes & 1])};
     for (int k = 0; k < passes; k++) {
         const int own = ha_sort_kind_of(j, kind, k, passes), last = k == passes - 1;
         pass.to = place[(passes - 1 - k) & 1];
@@ -399,8 +406,7 @@ HA_IN_ void ha_sort_by_digits(const ha_sort_job *j, const ha_sort_layout *layout
     ha_sort_place place[2];
     int shift[8], passes = 0;
     ha_sort_places_in(j, layout, room, place);
-    void *row = j->x_step == 1 ? j->x : place[0].keys;
-    ha_sort_copy(row, 1, j->x, j->x_step, j->n, j->bytes);
+    void *row = ha_sort_row(j, &place[0]);
     const int kind = ha_sort_count_all(j, row, bits, counts);
     const uint64_t first = ha_sort_key(ha_sort_read(j->x, j->bytes, 0), &j->form) ^ j->form.change;
     for (int at = 0, width = 8 * (int)j->bytes; at < width; at += bits) {
@@ -412,7 +418,7 @@ HA_IN_ void ha_sort_by_digits(const ha_sort_job *j, const ha_sort_layout *layout
         shift[passes++] = at;
     }
     if (!passes) return;
-    ha_sort_put_all(j, kind, place, shift, passes, bits, counts);
+    ha_sort_put_all(j, row, kind, place, shift, passes, bits, counts);
     ha_sort_bring(j, place[0]);
 }
 
