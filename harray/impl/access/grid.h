@@ -75,20 +75,22 @@ HA_IN_ void ha_pattern_insert(ha_pattern *p, size_t extent, size_t stride) {
     p->count *= extent;
 }
 
-/* A view has been checked: its elements are inside the storage, and what is computed here fits. */
-HA_IN_ ha_pattern ha_pattern_of(const darray *v) {
-    ha_pattern p = {.first = (size_t)v->offset, .count = 1};
+/* A view has been checked: its elements are inside the storage, and what is computed here fits. What is behind the rank
+ * is left as it is. */
+HA_IN_ void ha_pattern_of(ha_pattern *p, const darray *v) {
+    p->rank = 0;
+    p->first = (size_t)v->offset;
+    p->count = 1;
     for (int d = 0; d < v->rank; d++)
-        if (!v->extent[d]) p.count = 0;
-    for (int d = 0; d < v->rank && p.count; d++) {
+        if (!v->extent[d]) p->count = 0;
+    for (int d = 0; d < v->rank && p->count; d++) {
         if (v->extent[d] == 1 || !v->stride[d]) continue;
         const int down = v->stride[d] < 0;
         const size_t stride = down ? -(size_t)v->stride[d] : (size_t)v->stride[d];
-        if (down) p.first -= ((size_t)v->extent[d] - 1) * stride;
-        ha_pattern_insert(&p, (size_t)v->extent[d], stride);
+        if (down) p->first -= ((size_t)v->extent[d] - 1) * stride;
+        ha_pattern_insert(p, (size_t)v->extent[d], stride);
     }
-    if (!p.count) p.first = (size_t)v->offset; /* nothing lies before it */
-    return p;
+    if (!p->count) p->first = (size_t)v->offset; /* nothing lies before it */
 }
 
 HA_IN_ size_t ha_pattern_last(const ha_pattern *p) {
@@ -129,7 +131,8 @@ HA_IN_ int ha_pattern_box(const ha_grid *g, const ha_pattern *p, ha_box *box) {
 
 /* *r = the smallest box that is easily found with all elements of a view. 1: it has no others. */
 HA_IN_ int ha_view_cover(const ha_grid *g, const darray *v, ha_range *r) {
-    const ha_pattern p = ha_pattern_of(v);
+    ha_pattern p;
+    ha_pattern_of(&p, v);
     const size_t last = p.count ? ha_pattern_last(&p) : 0;
     ha_box box;
     *r = (ha_range){p.first, p.count ? last + 1 : p.first};
@@ -245,7 +248,8 @@ HA_IN_ int ha_course_hits(const ha_grid *g, const ha_course *c, const ha_box *bo
 
 /* Goes through the elements one by one where there is no other way: for errors and rare cases. */
 HA_IN_ int ha_view_hits(const ha_grid *g, const darray *v, ha_range r) {
-    const ha_pattern p = ha_pattern_of(v);
+    ha_pattern p;
+    ha_pattern_of(&p, v);
     size_t index[HA_MOST_RANK] = {0}, at = p.first;
     ha_course course;
     ha_box box;

@@ -215,7 +215,7 @@ HA_IN_ ha_status ha_opening_prefetch(ha_opening *o) {
 
 /* Nothing here can fail. */
 HA_IN_ void ha_opening_apply(ha_array *a, ha_opening *o) HA_REQUIRES_(a->lock) {
-    if (o->sets_size) a->size = o->size;
+    if (o->sets_size) ha_set_size(a, o->size);
     if (ha_opening_writes(o)) {
         a->version++;
         if (o->sets_size)

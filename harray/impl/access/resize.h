@@ -61,7 +61,7 @@ HA_IN_ void ha_access_update(ha_access *x, int resizes, size_t n, const char *si
         in->valid.n = 0;
         ha_set_add(&in->valid, (ha_range){0, n});
         a->version++;
-        a->size = n;
+        ha_set_size(a, n);
     }
     x->size = a->size;
     x->data = x->size ? in->data : NULL;

@@ -216,11 +216,7 @@ HA_IN_ int ha_may_look_at(const ha_array *a, const char *operation) {
 
 size_t ha_array_size(const ha_array *a) {
     if (!ha_may_look_(a)) return 0;
-    ha_array *m = ha_lockable(a);
-    ha_lock(m);
-    size_t n = m->size;
-    ha_unlock(m);
-    return n;
+    return __atomic_load_n(&a->size, __ATOMIC_RELAXED);
 }
 
 uint64_t ha_array_version(const ha_array *a) {
@@ -360,7 +356,7 @@ ha_status ha_array_resize(ha_array *a, size_t n) {
         ha_set_remove(&in->valid, (ha_range){n, SIZE_MAX});
     ha_set_remove(&a->lost, (ha_range){n, SIZE_MAX});
     if (n != a->size) a->version++;
-    a->size = n;
+    ha_set_size(a, n);
     ha_unlock(a);
     ha_busy_end(a);
     return HA_OK;
@@ -435,7 +431,7 @@ HA_IN_ void ha_array_empty(ha_array *a) {
     }
     ha_lock(a);
     a->lost.n = 0;
-    if (!a->grid) a->size = 0;
+    if (!a->grid) ha_set_size(a, 0);
     a->version++;
     ha_unlock(a);
 }
@@ -504,8 +500,8 @@ HA_IN_ void ha_array_exchange(ha_array *a, ha_array *b) HA_UNCHECKED_ {
     ha_array_own_grid(a);
     ha_array_own_grid(b);
     size_t size = a->size;
-    a->size = b->size;
-    b->size = size;
+    ha_set_size(a, b->size);
+    ha_set_size(b, size);
     a->recent = &a->first;
     b->recent = &b->first;
     a->version++;

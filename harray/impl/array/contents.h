@@ -156,7 +156,7 @@ HA_IN_ ha_status ha_copy_contents(ha_array *a, ha_array *b, const char *operatio
     b->uneven = a->uneven;
     b->lead = a->lead;
     ha_lock(b); /* a report may look at it: it may be watched */
-    b->size = a->size;
+    ha_set_size(b, a->size);
     ha_unlock(b);
     while ((s = ha_copy_try(a, b, &attempt)) == HA_RETRY_) {
         ha_busy_end(a);

@@ -147,7 +147,8 @@ HA_IN_ ha_status ha_wrap_make(ha_type type, size_t n, const ha_wrapped *pieces, 
     ha_array *a = ha_array_make(type, ha_resolve(pieces[0].context));
     if (!a) return ha_wrap_fail(HA_ERR_MEMORY, type, n, "no memory for one more array");
     ha_lock(a); /* a report may look at it: it may be watched */
-    a->size = a->wrapped = n;
+    a->wrapped = n;
+    ha_set_size(a, n);
     ha_unlock(a);
     for (size_t i = 0; i < count && n && !s; i++) s = ha_wrap_add(a, &pieces[i]);
     for (ha_incarnation *in = NULL; !s && (in = ha_next_wrapped(a, in));) ha_wrap_read_only(a, in);

@@ -245,22 +245,22 @@ typedef struct ha_strided_rows {
 } ha_strided_rows;
 
 /* Of elements of `element` bytes each: extent[rank] on both sides; strides in elements. */
-HA_IN_ ha_strided_rows ha_strided_prepare(int rank, const int64_t *extent, const int64_t *to_stride,
-                                          const int64_t *from_stride, size_t element) {
-    ha_strided_rows r = {.rest = {.run = element}};
-    ha_strided *s = &r.rest;
-    r.none = !ha_strided_gather(s, rank, extent, to_stride, element, from_stride, element);
-    if (r.none) return r;
+HA_IN_ void ha_strided_prepare(ha_strided_rows *r, int rank, const int64_t *extent,
+                               const int64_t *to_stride, const int64_t *from_stride,
+                               size_t element) {
+    ha_strided *s = &r->rest;
+    s->run = element;
+    r->none = !ha_strided_gather(s, rank, extent, to_stride, element, from_stride, element);
+    if (r->none) return;
     ha_strided_merge(s);
     ha_strided_grow_run(s);
-    r.to = s->to;
-    r.from = s->from;
+    r->to = s->to;
+    r->from = s->from;
     size_t bytes = 2 * s->run;
     for (int d = 0; d < s->rank; d++) bytes *= (size_t)s->at[d].extent;
     s->large = bytes >= HA_PAST_CACHES_ / 64;
     s->past = bytes >= HA_PAST_CACHES_;
-    r.plane = ha_strided_plane(s);
-    return r;
+    r->plane = ha_strided_plane(s);
 }
 
 HA_IN_ void ha_strided_carry_out(const ha_strided_rows *r, void *to, const void *from) {
@@ -275,7 +275,8 @@ HA_IN_ void ha_strided_carry_out(const ha_strided_rows *r, void *to, const void 
  * The addresses are those of index 0, 0, …; all indices were checked. */
 HA_IN_ void ha_copy_strided(int rank, const int64_t *extent, void *to, const int64_t *to_stride,
                             const void *from, const int64_t *from_stride, size_t element) {
-    const ha_strided_rows r = ha_strided_prepare(rank, extent, to_stride, from_stride, element);
+    ha_strided_rows r;
+    ha_strided_prepare(&r, rank, extent, to_stride, from_stride, element);
     ha_strided_carry_out(&r, to, from);
 }
 

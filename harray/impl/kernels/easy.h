@@ -57,6 +57,15 @@ HA_FAST_ int ha_easy_array(ha_easy_launch *e, const ha_kernel_parameter_ *p, con
     return 1;
 }
 
+/* What is only read may repeat elements, where there is no grid. */
+HA_IN_ int ha_easy_reach(const ha_kernel_parameter_ *p, const ha_array *a, size_t first,
+                         const int64_t *extent, ha_boxed *b) {
+    const size_t n = (size_t)p->rank;
+    if (a->grid || ha_is_written(p) || !ha_box_numbers(extent, n, n, b)) return 0;
+    b->last = ha_reach_end(first, n, extent, extent + n, 1);
+    return b->last != 0;
+}
+
 HA_IN_ int ha_easy_view(ha_easy_launch *e, const ha_kernel_parameter_ *p, const void *given,
                         ha_kernel_slot_ *slot) {
     const ha_typed_head t = ha_typed_head_of(given);
@@ -66,7 +75,9 @@ HA_IN_ int ha_easy_view(ha_easy_launch *e, const ha_kernel_parameter_ *p, const 
     ha_kernel_span *span = &e->span[slot - e->slot];
     ha_boxed b = {.span = span->numbers};
     const size_t n = (size_t)rank;
-    if (!a || ha_is_freed(a) || !ha_is_box(a->grid, t.first, extent, n, n, &b)) return 0;
+    if (!a || ha_is_freed(a)) return 0;
+    if (!ha_is_box(a->grid, t.first, extent, n, n, &b) && !ha_easy_reach(p, a, t.first, extent, &b))
+        return 0;
     const ha_access *x = ha_easy_access(e, p, a, (ha_range){t.first, b.last});
     if (!x) return 0;
     slot->pointer = x->data ? (char *)((uintptr_t)x->data - (uintptr_t)b.lowest * a->element)

@@ -58,8 +58,8 @@ HA_IN_ void ha_pair_plan(ha_planned *p, const ha_copy_pair *pair) {
     p->converts = to->type != from->type;
     if (!p->context->ops || p->converts || !ha_pieces_between(to, NULL, from, NULL, &p->pieces))
         p->context = ha_host();
-    p->rows = ha_strided_prepare(to->rank, to->extent, to->stride, from->stride,
-                                 to->array->element);
+    ha_strided_prepare(&p->rows, to->rank, to->extent, to->stride, from->stride,
+                       to->array->element);
 }
 
 /* ---- what is done with an array --------------------------------------------------------------- */

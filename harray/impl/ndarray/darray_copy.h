@@ -149,7 +149,7 @@ HA_IN_ ha_status ha_open_to_copy(const darray *to, ha_access *write, const darra
         {.access = read, .context = ha_host(), .how = HA_READ, .view = from},
         {.access = write, .context = ha_host(), .how = HA_OVERWRITE, .view = to},
     };
-    return ha_open_all(&t, requests, 2, site);
+    return ha_open_many_fast(requests, 2, site) ? HA_OK : ha_open_all(&t, requests, 2, site);
 }
 
 HA_IN_ ha_status ha_misfit_fail(const darray *to, const darray *from, const ha_misfit *misfit,

@@ -32,16 +32,27 @@ HA_IN_ void ha_view_of_any(darray *x, const void *array, size_t bytes) {
     }
 }
 
+HA_IN_ ha_dtype ha_dtype_of_array(const ha_array *a) {
+    return a ? ha_dtype_quietly(ha_array_type(a)) : HA_DTYPE_NONE;
+}
+
 darray darray_of_any_(const void *array, size_t bytes) {
-    darray x = {.rank = 1, .stride = {1}};
-    if (bytes == sizeof x.array) {
-        memcpy(&x.array, array, bytes);
-        x.extent[0] = (int64_t)ha_array_size(x.array);
-    } else if (bytes == sizeof x)
+    darray x;
+    if (bytes == sizeof x) {
         memcpy(&x, array, sizeof x);
-    else
-        x = darray_of_typed_(array, HA_DTYPE_NONE, (int)ha_typed_rank(bytes));
-    if (x.array) x.type = ha_dtype_quietly(ha_array_type(x.array));
+        x.type = x.array ? ha_dtype_of_array(x.array) : x.type;
+        return x;
+    }
+    if (bytes == sizeof x.array) {
+        ha_array *const *a = (ha_array *const *)array;
+        return (darray){.array = *a,
+                        .type = ha_dtype_of_array(*a),
+                        .rank = 1,
+                        .extent = {(int64_t)ha_array_size(*a)},
+                        .stride = {1}};
+    }
+    x = darray_of_typed_(array, HA_DTYPE_NONE, (int)ha_typed_rank(bytes));
+    x.type = ha_dtype_of_array(x.array);
     return x;
 }
 

@@ -40,12 +40,28 @@ HA_FAST_ int ha_box_numbers(const int64_t *extent, size_t rank, size_t apart, ha
     return 1;
 }
 
-/* As most views are: along dimensions of the grid. That shows that nothing is wrong with its numbers, but for the
- * origins, and that it repeats no elements. 0: it is not like that. */
+/* Without a grid: the end of what a view covers, whose first element is the lowest. 0: it is not, has no elements, or
+ * reaches too far. repeats: it may have elements twice. */
+static inline size_t ha_reach_end(size_t first, size_t rank, const int64_t *extent,
+                                  const int64_t *strides, int repeats) {
+    size_t last = first, count = 1, way;
+    if (!repeats && (rank != 1 || strides[0] < 1)) return 0;
+    for (size_t d = 0; d < rank; d++) {
+        if (extent[d] < 1 || strides[d] < 0) return 0;
+        if (__builtin_mul_overflow((size_t)extent[d] - 1, (size_t)strides[d], &way)) return 0;
+        if (__builtin_add_overflow(last, way, &last)) return 0;
+        if (__builtin_mul_overflow(count, (size_t)extent[d], &count)) return 0;
+    }
+    return last + 1;
+}
+
+/* As most views are: along dimensions of the grid, or of the one of an array that has none. That shows that nothing is
+ * wrong with its numbers, but for the origins, and that it repeats no elements. 0: it is not like that. */
 HA_FAST_ int ha_is_box(const ha_grid *g, size_t first, const int64_t *extent, size_t rank,
                        size_t apart, ha_boxed *b) {
-    if (!g || !ha_box_numbers(extent, rank, apart, b)) return 0;
-    b->last = ha_view_end(g, first, rank, extent, extent + apart);
+    if (!ha_box_numbers(extent, rank, apart, b)) return 0;
+    b->last = g ? ha_view_end(g, first, rank, extent, extent + apart)
+                : ha_reach_end(first, rank, extent, extent + apart, 0);
     return b->last - 1 < HA_END - 1; /* no array has so many elements, and now the compiler knows */
 }
 

@@ -272,7 +272,8 @@ HA_IN_ ha_status ha_along_launch(const ha_along_call *a) {
     const darray *x = &c->view[0];
     const darray rest = ha_split_without(x, a->dimension);
     const darray *const views[] = {&a->y, &rest};
-    const ha_op_boxes b = ha_op_boxes_of(views, 2, 0);
+    ha_op_boxes b;
+    ha_op_boxes_of(&b, views, 2, 0);
     const int64_t all = x->extent[a->dimension];
     ha_op_key key = c->key;
     key.rank = b.rank;

@@ -28,8 +28,10 @@ HA_IN_ void ha_op_exchange(ha_op_boxes *b, int d, int e) {
     }
 }
 
-/* Dimensions of more than one index; unless in_order, forwards in the result. */
+/* Dimensions of more than one index; unless in_order, forwards in the result. What is behind them is left as it is, as a
+ * call of few elements would take longer else. */
 HA_IN_ void ha_op_collect(ha_op_boxes *b, const darray *const *view, int in_order) {
+    b->rank = 0;
     for (int k = 0; k < b->arrays; k++) b->of[k].offset = view[k]->offset;
     for (int d = 0; d < view[0]->rank; d++) {
         const int64_t n = view[0]->extent[d];
@@ -72,16 +74,15 @@ HA_IN_ void ha_op_merge(ha_op_boxes *b) {
 
 /* Of views with the same extents, none of which is 0; the first one is the result. in_order: in that of the indices,
  * of which none is turned around. */
-HA_IN_ ha_op_boxes ha_op_boxes_of(const darray *const *view, int arrays, int in_order) {
-    ha_op_boxes b = {.arrays = arrays};
-    ha_op_collect(&b, view, in_order);
-    if (!in_order) ha_op_sort(&b);
-    ha_op_merge(&b);
-    if (b.rank) return b;
-    b.rank = 1;
-    b.extent[0] = 1;
-    for (int k = 0; k < arrays; k++) b.of[k].stride[0] = 1;
-    return b;
+HA_IN_ void ha_op_boxes_of(ha_op_boxes *b, const darray *const *view, int arrays, int in_order) {
+    b->arrays = arrays;
+    ha_op_collect(b, view, in_order);
+    if (!in_order) ha_op_sort(b);
+    ha_op_merge(b);
+    if (b->rank) return;
+    b->rank = 1;
+    b->extent[0] = 1;
+    for (int k = 0; k < arrays; k++) b->of[k].stride[0] = 1;
 }
 
 HA_IN_ int64_t ha_op_elements(const ha_op_boxes *b) {

@@ -147,7 +147,8 @@ HA_IN_ int ha_op_copy_there(const darray *to, const darray *from, ha_context *c)
                                .line = &ha_op_copy_line,
                                .make = ha_op_make_copy,
                                .of = {(int)(as_bytes ? bytes : from->type)}}};
-    const ha_op_boxes b = ha_op_boxes_of_call(&call, 0, 0, &whole);
+    ha_op_boxes b;
+    ha_op_boxes_of_call(&b, &call, 0, 0, &whole);
     call.key.rank = b.rank;
     return ha_op_launch_quietly(&call, &b);
 }
@@ -165,7 +166,8 @@ HA_IN_ int ha_op_fill_there(const darray *x, const void *value, ha_context *c) {
                        .view = {*x},
                        .number = {number, number},
                        .key = {.type = type, .line = &type->line[HA_OP_OF_PLACES + HA_FILL_]}};
-    const ha_op_boxes b = ha_op_boxes_of_call(&call, 1, 0, &whole);
+    ha_op_boxes b;
+    ha_op_boxes_of_call(&b, &call, 1, 0, &whole);
     call.key.rank = b.rank;
     return ha_op_launch_quietly(&call, &b);
 }

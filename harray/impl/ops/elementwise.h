@@ -93,37 +93,47 @@ HA_IN_ ha_status ha_op_check_places(const ha_op_call *c, const ha_op_boxes *b) {
 
 /* ---- the launch ---------------------------------------------------------------------------------- */
 
+/* What is behind its rank is left as it is. */
+HA_IN_ void ha_op_set_typed(ha_typed *t, const ha_op_boxes *b, int k, ha_array *array) {
+    t->array = array;
+    t->offset = b->of[k].offset;
+    for (int d = 0; d < b->rank; d++) {
+        t->numbers[d] = b->extent[d];
+        t->numbers[b->rank + d] = b->of[k].stride[d];
+        t->numbers[2 * b->rank + d] = 0; /* origins */
+    }
+}
+
 HA_IN_ ha_typed ha_op_typed(const ha_op_boxes *b, int k, ha_array *array) {
-    ha_typed t = {.array = array, .offset = b->of[k].offset};
-    const size_t bytes = (size_t)b->rank * sizeof(int64_t);
-    memcpy(t.numbers, b->extent, bytes);
-    memcpy(t.numbers + b->rank, b->of[k].stride, bytes);
-    return t; /* origins are 0 */
+    ha_typed t;
+    ha_op_set_typed(&t, b, k, array);
+    return t;
 }
 
 /* The numbers of the elements of a view, as a view. */
-HA_IN_ darray ha_op_places_of(const darray *x) {
-    darray at = {.rank = x->rank};
+HA_IN_ void ha_op_places_of(darray *at, const darray *x) {
     int64_t stride = 1;
+    *at = (darray){.rank = x->rank};
     for (int d = x->rank - 1; d >= 0; d--) {
-        at.extent[d] = x->extent[d];
-        at.stride[d] = stride;
+        at->extent[d] = x->extent[d];
+        at->stride[d] = stride;
         stride *= x->extent[d];
     }
-    return at;
 }
 
 /* All views, in the order of their indices, or in that of the result's memory; *whole: they are whole arrays. */
-HA_IN_ ha_op_boxes ha_op_boxes_of_call(const ha_op_call *c, int has_place, int in_order,
-                                       int *whole) {
-    const darray at = ha_op_places_of(&c->view[0]);
+HA_IN_ void ha_op_boxes_of_call(ha_op_boxes *b, const ha_op_call *c, int has_place, int in_order,
+                                int *whole) {
+    darray at;
     const darray *views[HA_OP_VIEWS];
     int n = 0;
     for (; n < c->arrays; n++) views[n] = &c->view[n];
-    if (has_place) views[n++] = &at;
-    const ha_op_boxes b = ha_op_boxes_of(views, n, in_order);
-    *whole = ha_op_is_whole(&b, views);
-    return b;
+    if (has_place) {
+        ha_op_places_of(&at, &c->view[0]);
+        views[n++] = &at;
+    }
+    ha_op_boxes_of(b, views, n, in_order);
+    *whole = ha_op_is_whole(b, views);
 }
 
 /* Launches a kernel with the views, the numbers, and what is behind them. */
@@ -137,7 +147,7 @@ HA_IN_ ha_status ha_op_launch(ha_op_call *c, const ha_op_boxes *b, const void *m
     else
         for (int d = 0; d < b->rank; d++) box.last[d] = b->extent[d];
     for (int k = 0; k < c->arrays; k++) { /* of reductions without the result */
-        typed[k] = ha_op_typed(b, k, c->view[k].array);
+        ha_op_set_typed(&typed[k], b, k, c->view[k].array);
         given[n++] = &typed[k];
     }
     for (int i = 0; i < c->numbers; i++) given[n++] = c->number[i].bytes;
@@ -158,12 +168,13 @@ HA_IN_ ha_status ha_op_launch(ha_op_call *c, const ha_op_boxes *b, const void *m
 
 HA_IN_ ha_status ha_op_run_line(ha_op_call *c, int place) {
     int whole;
+    ha_op_boxes b;
     ha_status s = ha_op_check(c, place);
     if (!s) s = ha_op_check_numbers(c);
     if (s || ha_view_is_empty(&c->view[0])) return s;
-    ha_op_boxes b = ha_op_boxes_of_call(c, ha_op_has_place(&c->key), 0, &whole);
+    ha_op_boxes_of_call(&b, c, ha_op_has_place(&c->key), 0, &whole);
     if (b.rank > HA_MAPPING_RANK && ha_op_has_place(&c->key))
-        b = ha_op_boxes_of_call(c, 0, 1, &whole); /* the number of an element is its place */
+        ha_op_boxes_of_call(&b, c, 0, 1, &whole); /* the number of an element is its place */
     c->key.rank = whole ? 0 : b.rank;
     s = ha_op_check_places(c, &b);
     return s ? s : ha_op_launch(c, &b, NULL);

@@ -195,7 +195,7 @@ HA_IN_ ha_status ha_find_check_room(const ha_finding *f) {
 
 HA_IN_ ha_status ha_find_blocks(ha_finding *f) {
     const ha_type type = {"int64_t", sizeof(int64_t)};
-    f->b = ha_index_in_order(&f->mask, f->x);
+    ha_index_in_order(&f->b, &f->mask, f->x);
     f->all = darray_size(f->mask);
     const int64_t blocks = (f->all + HA_FIND_BLOCK - 1) / HA_FIND_BLOCK;
     f->begin = ha_array_new(type, (size_t)blocks, f->context);

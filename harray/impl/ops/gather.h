@@ -138,7 +138,7 @@ HA_IN_ ha_status ha_gather_check(const darray *y, const darray *x, const darray 
 }
 
 /* As views with the extents of y. */
-HA_IN_ ha_op_boxes ha_gather_boxes(const darray *y, const darray *x, const darray *at) {
+HA_IN_ void ha_gather_boxes(ha_op_boxes *b, const darray *y, const darray *x, const darray *at) {
     darray of_x = *y, of_at = *y;
     const darray *const views[] = {y, &of_x, &of_at};
     of_x.offset = x->offset;
@@ -147,14 +147,15 @@ HA_IN_ ha_op_boxes ha_gather_boxes(const darray *y, const darray *x, const darra
         of_x.stride[d] = d < at->rank ? 0 : x->stride[d - at->rank + 1];
         of_at.stride[d] = d < at->rank ? at->stride[d] : 0;
     }
-    return ha_op_boxes_of(views, 3, 0);
+    ha_op_boxes_of(b, views, 3, 0);
 }
 
 HA_IN_ ha_status ha_gather_run(const darray *y, const darray *x, const darray *at,
                                ha_context *context) {
     ha_status s = ha_gather_check(y, x, at);
     if (s || ha_view_is_empty(y)) return s;
-    const ha_op_boxes b = ha_gather_boxes(y, x, at);
+    ha_op_boxes b;
+    ha_gather_boxes(&b, y, x, at);
     s = ha_index_check_rank(y, b.rank, HA_MOST_RANK - 1, "ha_gather");
     if (!s) s = ha_index_check(at, x->extent[0], "ha_gather", context);
     if (s) return s;

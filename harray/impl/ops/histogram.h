@@ -263,7 +263,8 @@ HA_IN_ ha_dtype ha_histogram_type(const ha_histogram *h) {
 
 HA_IN_ ha_status ha_histogram_launch(const ha_histogram *h, const darray *to) {
     const darray *const views[] = {&h->x};
-    const ha_op_boxes b = ha_op_boxes_of(views, 1, 0);
+    ha_op_boxes b;
+    ha_op_boxes_of(&b, views, 1, 0);
     const int64_t each = HA_HISTOGRAM_TEAM * HA_HISTOGRAM_EACH;
     const int own = h->parts < HA_HISTOGRAM_TEAM  ? HA_HISTOGRAM_TEAM
                     : h->parts < HA_HISTOGRAM_OWN ? HA_HISTOGRAM_OWN

@@ -131,15 +131,18 @@ HA_IN_ ha_status ha_index_check_extents(const darray *all, const darray *at, con
 HA_IN_ ha_typed ha_index_typed(ha_array *array, int64_t offset, int first_rank,
                                const int64_t *first_extent, const int64_t *first_stride, int rank,
                                const int64_t *extent, const int64_t *stride) {
-    ha_typed t = {.array = array, .offset = offset};
+    ha_typed t; /* what is behind its rank is left as it is */
     const int all = first_rank + rank;
+    t.array = array;
+    t.offset = offset;
     for (int d = 0; d < all; d++) {
         const int is_first = d < first_rank;
         const int64_t step = is_first ? first_stride[d] : stride[d - first_rank];
         t.numbers[d] = is_first ? first_extent[d] : extent[d - first_rank];
         t.numbers[all + d] = step;
+        t.numbers[2 * all + d] = 0; /* the origin */
     }
-    return t; /* origins are 0 */
+    return t;
 }
 
 /* The n-th element of a view, in the order of its indices: how far it is from the first one. */
@@ -166,9 +169,9 @@ HA_IN_ void ha_index_put_place(ha_text *t, const char *name, int rank) {
 }
 
 /* All elements of it in the order of its indices, of which none is 0. */
-HA_IN_ ha_op_boxes ha_index_in_order(const darray *x, const darray *y) {
+HA_IN_ void ha_index_in_order(ha_op_boxes *b, const darray *x, const darray *y) {
     const darray *const views[] = {x, y};
-    return ha_op_boxes_of(views, y ? 2 : 1, 1);
+    ha_op_boxes_of(b, views, y ? 2 : 1, 1);
 }
 
 /* ---- counts of blocks ---------------------------------------------------------------------------- */
@@ -356,7 +359,8 @@ HA_IN_ void ha_index_note(ha_array *a, const ha_known_indices *k) {
 HA_IN_ ha_status ha_index_check(const darray *at, int64_t extent, const char *operation,
                                 ha_context *context) {
     const size_t bytes = ha_dtype_size(at->type);
-    const ha_op_boxes b = ha_index_in_order(at, NULL);
+    ha_op_boxes b;
+    ha_index_in_order(&b, at, NULL);
     const ha_op_key key = {.rank = b.rank, .make = ha_index_make_check, .of = {(int)bytes, 0}};
     const uint64_t most = at->type == HA_DTYPE_int32_t    ? INT32_MAX
                           : at->type == HA_DTYPE_uint32_t ? UINT32_MAX

@@ -96,7 +96,8 @@ HA_DEVICE_CODE(
 /* Views of more dimensions than lanes can have are gone over by the number of an element. */
 HA_IN_ int ha_op_by_number(const ha_op_key *key) { return key->rank > HA_MAPPING_RANK; }
 
-/* A launch: what its arrays are from one index of a dimension to the next one. */
+/* A launch: what its arrays are from one index of a dimension to the next one. What is behind its rank, or its arrays, is
+ * not looked at. */
 typedef struct ha_op_walk {
     const ha_op_key *key;
     int arrays, rank;
@@ -167,42 +168,47 @@ HA_IN_ void ha_op_run_numbers(const ha_op_walk *w, ha_op_row first, int64_t from
 
 /* Slots: the result, but of lanes, its arguments, numbers, and of places the first one, and the strides of their
  * numbers. */
-HA_IN_ ha_op_walk ha_op_walk_of(const ha_op_key *key, const ha_kernel_slot_ *slot, ha_op_row *row) {
+HA_IN_ void ha_op_walk_of(ha_op_walk *w, const ha_op_key *key, const ha_kernel_slot_ *slot,
+                          ha_op_row *row) {
     const int rank = key->rank ? key->rank : 1;
-    ha_op_walk w = {.key = key, .arrays = ha_op_arrays(key), .rank = rank};
+    w->key = key;
+    w->arrays = ha_op_arrays(key);
+    w->rank = rank;
     *row = (ha_op_row){.y_is_number = key->by_number};
     int n = 0;
-    for (int k = key->tree != NULL; k < w.arrays; k++, n++) {
+    for (int k = key->tree != NULL; k < w->arrays; k++, n++) {
         const ha_kernel_span *span = (const ha_kernel_span *)slot[n].span;
         row->of[k] = slot[n].pointer;
-        w.bytes[k] = (int64_t)ha_op_bytes(key, k);
+        w->bytes[k] = (int64_t)ha_op_bytes(key, k);
         for (int d = 0; d < rank; d++) {
-            w.stride[k][d] = span ? span->numbers[rank + d] : 1;
-            w.extent[d] = span ? span->numbers[d] : slot[n].size;
+            w->stride[k][d] = span ? span->numbers[rank + d] : 1;
+            w->extent[d] = span ? span->numbers[d] : slot[n].size;
         }
-        row->step[k] = w.stride[k][rank - 1];
+        row->step[k] = w->stride[k][rank - 1];
     }
     if (key->by_number) row->of[2] = slot[n++].pointer;
     if (key->line->arguments == 1) { /* which is both */
         row->of[2] = row->of[1];
         row->step[2] = row->step[1];
-        memcpy(w.stride[2], w.stride[1], sizeof w.stride[2]);
-        w.bytes[2] = w.bytes[1];
-        w.arrays = 3;
+        for (int d = 0; d < rank; d++) w->stride[2][d] = w->stride[1][d];
+        w->bytes[2] = w->bytes[1];
+        w->arrays = 3;
     }
     for (int i = 0; i < key->line->numbers; i++) row->number[i] = slot[n++].pointer;
-    w.at[0] = row->at_step = 1;
-    if (!key->rank || ha_op_by_number(key) || !ha_op_has_place(key)) return w;
+    row->at_step = 1;
+    if (ha_op_by_number(key)) return;
+    for (int d = 0; d < rank; d++) w->at[d] = d == 0;
+    if (!key->rank || !ha_op_has_place(key)) return;
     row->at = *(const int64_t *)slot[n++].pointer;
-    for (int d = 0; d < rank; d++) w.at[d] = row->at_step = *(const int64_t *)slot[n++].pointer;
-    return w;
+    for (int d = 0; d < rank; d++) w->at[d] = row->at_step = *(const int64_t *)slot[n++].pointer;
 }
 
 /* With OpenMP by all threads. */
 HA_IN_ void ha_op_loops(const ha_kernel *kernel, const ha_region *box, int apart,
                         const ha_kernel_slot_ *slot) {
     ha_op_row row;
-    const ha_op_walk w = ha_op_walk_of(&ha_op_of(kernel)->key, slot, &row);
+    ha_op_walk w;
+    ha_op_walk_of(&w, &ha_op_of(kernel)->key, slot, &row);
     (void)apart;
     if (ha_op_by_number(w.key)) {
         HA_AMONG_THREADS_(box, 1, 1, const ha_region own = HA_SHARE_(box, 0);

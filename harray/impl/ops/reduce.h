@@ -47,7 +47,8 @@ HA_IN_ ha_status ha_op_reduce(ha_op_reduction *r, double scale, ha_dvalue *value
     if (ha_view_is_empty(&c->view[0])) {
         s = ha_op_reduce_none(r, result);
     } else {
-        const ha_op_boxes b = ha_op_boxes_of_call(c, 0, 1, &whole);
+        ha_op_boxes b;
+        ha_op_boxes_of_call(&b, c, 0, 1, &whole);
         c->numbers = c->key.line->numbers;
         c->number[0] = ha_op_scale(c->key.type) == HA_DTYPE_float ? ha_dvalue_of_float((float)scale)
                                                                   : ha_dvalue_of_double(scale);
@@ -60,11 +61,15 @@ HA_IN_ ha_status ha_op_reduce(ha_op_reduction *r, double scale, ha_dvalue *value
 
 /* To where the caller wants it, as the type that it has there. */
 HA_IN_ ha_status ha_op_give(const ha_op_call *c, ha_dvalue value, ha_dtype type, void *result) {
-    ha_dvalue given = {.type = type};
-    const ha_wide wide = ha_widen(&value);
     char number[80];
     if (!result || !ha_dtype_size(type))
         return ha_fail(HA_ERR_ARGUMENT, c->operation, "there is no number for the result");
+    if (value.type == type) {
+        ha_copy_number(result, value.bytes, ha_dtype_size(type));
+        return HA_OK;
+    }
+    ha_dvalue given = {.type = type};
+    const ha_wide wide = ha_widen(&value);
     const char *objection = ha_put(&wide, &given);
     if (objection) {
         (void)ha_dvalue_print(value, number, sizeof number);

@@ -187,7 +187,8 @@ HA_IN_ ha_status ha_scan_check(ha_scanning *s, ha_reduction op, const darray *y,
 
 /* All of it, in the order of the indices. */
 HA_IN_ void ha_scan_whole(ha_scanning *s, const darray *y, const darray *x) {
-    const ha_op_boxes b = ha_index_in_order(y, x);
+    ha_op_boxes b;
+    ha_index_in_order(&b, y, x);
     s->key.rank = b.rank;
     s->all = ha_op_elements(&b);
     s->lines = 1;
@@ -198,7 +199,8 @@ HA_IN_ void ha_scan_whole(ha_scanning *s, const darray *y, const darray *x) {
 HA_IN_ void ha_scan_split(ha_scanning *s, const darray *y, const darray *x, int d) {
     const darray of_y = ha_split_without(y, d), of_x = ha_split_without(x, d);
     const darray *const views[] = {&of_y, &of_x};
-    const ha_op_boxes b = ha_op_boxes_of(views, 2, 0);
+    ha_op_boxes b;
+    ha_op_boxes_of(&b, views, 2, 0);
     s->key.rank = 1 + 16 * b.rank;
     s->all = y->extent[d];
     s->lines = ha_op_elements(&b);

@@ -42,8 +42,8 @@ HA_IN_ void ha_scatter_split(const darray *y, const darray *at, const darray *x,
         rest_of_x.extent[d - 1] = y->extent[d];
         rest_of_x.stride[d - 1] = x->stride[at->rank + d - 1];
     }
-    *first = ha_index_in_order(at, &of_x);
-    *rest = ha_op_boxes_of(views, 2, 0);
+    ha_index_in_order(first, at, &of_x);
+    ha_op_boxes_of(rest, views, 2, 0);
 }
 
 /* All that a launch is given. */

@@ -223,7 +223,8 @@ HA_IN_ ha_status ha_bound_check(const darray *at, const darray *x, const darray 
 HA_IN_ ha_status ha_bound_run(const darray *at, const darray *x, const darray *values, int upper,
                               const char *operation, ha_context *context) {
     if (ha_view_is_empty(at)) return HA_OK;
-    const ha_op_boxes b = ha_index_in_order(at, values);
+    ha_op_boxes b;
+    ha_index_in_order(&b, at, values);
     const ha_op_key key = {.type = ha_op_type_of(x->type),
                            .rank = b.rank,
                            .make = ha_bound_make,

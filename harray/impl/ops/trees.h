@@ -200,7 +200,8 @@ HA_IN_ void ha_op_parts(const ha_kernel *kernel, const ha_region *box, int64_t f
     const size_t bytes = tree->reduction.partial_bytes;
     const ha_region all = {{0}, {(last - first + HA_PART_LANES_ - 1) / HA_PART_LANES_}};
     ha_op_row row;
-    const ha_op_walk w = ha_op_walk_of(&ha_op_of(kernel)->key, slot, &row);
+    ha_op_walk w;
+    ha_op_walk_of(&w, &ha_op_of(kernel)->key, slot, &row);
     (void)box, (void)apart;
     HA_AMONG_THREADS_(
         &all, 1, HA_PART_LANES_, const ha_region own = HA_SHARE_(&all, 0);

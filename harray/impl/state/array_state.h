@@ -59,9 +59,9 @@ struct ha_array {
     uint32_t holders, holders_easy; /* up to so many have a fast path */
     ha_holder *holder;
     ha_incarnation *recent; /* where the last access went */
-    size_t size;
-    size_t element; /* bytes; 0: of record arrays */
-    ha_grid *grid;  /* on which its elements lie; NULL: one behind the other */
+    size_t size;            /* set by ha_set_size, under the lock */
+    size_t element;         /* bytes; 0: of record arrays */
+    ha_grid *grid;          /* on which its elements lie; NULL: one behind the other */
     uint64_t tickets, version;
     ha_incarnation first; /* where it was first touched; the others follow by `next` */
     ha_context *first_touch;
@@ -115,6 +115,11 @@ static inline ha_array *ha_array_of_alive(ha_alive *alive) {
 
 /* The lock is needed for looking, too; it is not part of what an array says. */
 static inline ha_array *ha_lockable(const ha_array *a) { return (ha_array *)(uintptr_t)a; }
+
+/* Of an array that others may know: who asks for nothing but the size takes no lock. */
+static inline void ha_set_size(ha_array *a, size_t n) {
+    __atomic_store_n(&a->size, n, __ATOMIC_RELAXED);
+}
 
 /* A transfer has moved so many bytes. Locked. */
 static inline void ha_count_transfer(ha_array *a, uint64_t bytes) {
