@@ -306,6 +306,42 @@ GOES_ON(poison_is_work_of_the_queue) {
     HA_READING(v, x, ha_host()) CHECK(v.data[N - 1] == 2);
 }
 
+static const ha_queue_ops *plain_ops;
+static ha_context *filled;
+
+/* As when another thread makes an event of the queue just before something is filled. */
+static ha_status fill_behind_an_event(void *queue, void *to, const void *value, size_t bytes,
+                                      size_t count) {
+    ha_fence *fence;
+    CHECK(ha_cover(filled, ha_sequence_of(filled), &fence) == HA_OK);
+    ha_fence_release(filled, fence);
+    return plain_ops->fill(queue, to, value, bytes, count);
+}
+
+/* Whether the last write that is noted there ends with the next event, not with one that has been made. */
+static int is_noted_behind_events(harray_double x) {
+    ha_ops *noted = &ha_incarnation_find(x.array, filled->memory)->ops;
+    uint64_t last = 0;
+    for (uint32_t i = 0; i < noted->n; i++)
+        if (ha_ops_list(noted)[i].write) last = ha_ops_list(noted)[i].at.seq;
+    return last == ha_sequence_of(filled);
+}
+
+/* Of what is overwritten, and of the rest of a block that is new. */
+GOES_ON(poison_is_noted_behind_itself) {
+    ha_context *c = filled = strict();
+    harray_double x = named("x", N), y = named("y", N);
+    ha_queue_ops ops = *(plain_ops = c->ops);
+    HA_WRITING(v, x, c) CHECK(v.data);
+    ops.fill = fill_behind_an_event;
+    c->ops = &ops;
+    HA_OVERWRITING_RANGE(v, x, c, 0, 10) CHECK(v.data && is_noted_behind_events(x));
+    HA_READING_RANGE(v, y, c, 0, 10) CHECK(v.data && is_noted_behind_events(y));
+    CHECK(ha_context_finish(c) == HA_OK);
+    c->ops = plain_ops;
+    CHECK(harray_double_free(&x) == HA_OK && harray_double_free(&y) == HA_OK);
+}
+
 /* Within the access values stay, of function after function; and what the thread reads itself. */
 GOES_ON(what_has_a_value_keeps_it) {
     ha_context *c = strict();
@@ -526,6 +562,7 @@ int main(void) {
         cmocka_unit_test(an_address_of_the_host),
         cmocka_unit_test(adding_to_what_is_overwritten),
         cmocka_unit_test(poison_is_work_of_the_queue),
+        cmocka_unit_test(poison_is_noted_behind_itself),
         cmocka_unit_test(what_has_a_value_keeps_it),
         cmocka_unit_test(what_was_never_written),
         cmocka_unit_test(patterns),

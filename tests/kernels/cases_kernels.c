@@ -27,6 +27,10 @@ HA_KERNEL(fill_some, ((value, int, every), (out, int, x)), i, {
     if (i % every == 0) x[i] = (int)i;
 });
 
+HA_KERNEL(raise_by, ((value, int64_t, by), (inout, array_int64_t_1, x)), i, { HA_AT(x, i) += by; });
+HA_KERNEL(sums_of_two, ((in, array_int64_t_2, x), (out, array_int64_t_1, y)), i,
+          { HA_AT(y, i) = HA_AT(x, i, 0) + HA_AT(x, i, 1); });
+
 HA_KERNEL(square, ((inout, double, x)), i, { x[i] *= x[i]; });
 HA_KERNEL(exchange, ((inout, double, x), (inout, double, y)), i, {
     const double other = x[i];
@@ -86,9 +90,12 @@ KNOWN_KERNEL(smooth)
 KNOWN_KERNEL(to_half)
 KNOWN_KERNEL(squares)
 KNOWN_KERNEL(roots)
+KNOWN_KERNEL(raise_by)
+KNOWN_KERNEL(sums_of_two)
 static const known_kernel *const known[] = {
-    &axpy_known,    &relax_known,  &number_known,  &fill_some_known, &square_known, &exchange_known,
-    &awkward_known, &smooth_known, &to_half_known, &squares_known,   &roots_known};
+    &axpy_known,     &relax_known,    &number_known,     &fill_some_known, &square_known,
+    &exchange_known, &awkward_known,  &smooth_known,     &to_half_known,   &squares_known,
+    &roots_known,    &raise_by_known, &sums_of_two_known};
 
 static int begin_kernels(void **state) {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) know_kernel(known[i]);
@@ -248,6 +255,53 @@ TEST(views_of_all_kinds) {
 }
 
 /* ---- bodies -------------------------------------------------------------------------------------- */
+
+static array_int64_t_1 view_of(darray x) { return array_int64_t_1_from_darray(x); }
+
+/* numbers 0 … 23, but for every third from 1 on, backwards, which is raised by 100 for each time. */
+static void expect_raised(harray_int64_t x, int64_t n, int64_t times) {
+    HA_READING(v, x, H) for (int64_t i = 0; i < n; i++) {
+        assert_int_equal(v.data[i], i % 3 == 1 ? i + 100 * times : i);
+    }
+    else fail();
+}
+
+/* They have no grid: what a view covers is all from its first element to its last one. */
+TEST(views_of_arrays_that_may_be_resized) {
+    harray_int64_t x = harray_int64_t_new(24), y = harray_int64_t_filled(12, -1);
+    keep_array(x.array), keep_array(y.array);
+    HA_WRITING(v, x, H) for (int64_t i = 0; i < 24; i++) v.data[i] = i;
+    array_int64_t_1 all = array_int64_t_1_from(x, ha_dim1_of(24));
+    array_int64_t_1 sums = array_int64_t_1_from(y, ha_dim1_of(12));
+    keep_array(all.array), keep_array(sums.array);
+    const darray third = darray_slice(HA_DARRAY(all), 0, 1, 24, 3);
+    SUCCEEDS(raise_by(C, 8, 100, view_of(third)));
+    expect_raised(x, 24, 1);
+    SUCCEEDS(raise_by(C, 8, 100, view_of(darray_flip(third, 0))));
+    expect_raised(x, 24, 2);
+    const int64_t origin[] = {-3};
+    SUCCEEDS(raise_by(C, 5, 100, view_of(darray_with_origin(third, origin)))); /* from index 0 on */
+    SUCCEEDS(raise_by(C, 3, 100, view_of(darray_slice(third, 0, 0, 3, 1))));
+    expect_raised(x, 24, 3);
+    const int64_t rows[] = {12, 2}; /* the first two elements, twelve times */
+    const darray same = darray_broadcast(darray_slice(HA_DARRAY(all), 0, 0, 2, 1), 2, rows);
+    SUCCEEDS(sums_of_two(C, 12, array_int64_t_2_from_darray(same), sums));
+    HA_READING(v, y, H) for (int i = 0; i < 12; i++) assert_int_equal(v.data[i], 0 + 301);
+    const int64_t one[] = {5};
+    REFUSED(HA_ERR_ARGUMENT,
+            raise_by(C, 5, 100,
+                     view_of(darray_broadcast(darray_slice(HA_DARRAY(all), 0, 4, 5, 1), 1, one))));
+    expect_raised(x, 24, 3);
+    SUCCEEDS(harray_int64_t_resize(x, 20));
+    REFUSED(HA_ERR_ARGUMENT, raise_by(C, 24, 1, all)); /* has less now */
+    expect_raised(x, 20, 3);
+    SUCCEEDS(raise_by(C, 3, 100, view_of(darray_slice(HA_DARRAY(x), 0, 1, 10, 3)))); /* 1, 4, 7 */
+    HA_READING(v, x, H) for (int i = 1; i < 20; i += 3) {
+        assert_int_equal(v.data[i], i + (i < 8 ? 400 : 300));
+    }
+    drop_array(sums.array), drop_array(all.array);
+    drop_array(y.array), drop_array(x.array);
+}
 
 TEST(text_that_is_not_simple) {
     harray_int x = harray_int_new(100), y = harray_int_new(100);
@@ -477,6 +531,7 @@ int main(int argc, char **argv) {
         KERNELS(launches_one_after_the_other),
         KERNELS(a_stencil_in_a_box),
         KERNELS(views_of_all_kinds),
+        KERNELS(views_of_arrays_that_may_be_resized),
         KERNELS(text_that_is_not_simple),
         KERNELS(helpers_constants_and_tables),
         KERNELS(numbers_that_C_lacks),

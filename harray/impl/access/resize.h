@@ -67,9 +67,10 @@ HA_IN_ void ha_access_update(ha_access *x, int resizes, size_t n, const char *si
     x->data = x->size ? in->data : NULL;
     ha_unlock(a);
     const ha_range fresh = {before_size, x->size};
-    if (ha_poisons(x->context) && !ha_is_empty(fresh) &&
-        ha_may_poison(a, in, x->context, fresh, 0, site))
+    if (ha_poisons(x->context) && !ha_is_empty(fresh) && ha_may_poison(a, in, x->context, 0)) {
         ha_poison_elements(a, in, x->context, fresh);
+        ha_poisoned(a, in, x->context, fresh, site);
+    }
     ha_debug_resize(a, in, x, &before, site);
 }
 

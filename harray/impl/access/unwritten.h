@@ -67,29 +67,42 @@ HA_IN_ int ha_ops_are_of(ha_ops *ops, const ha_context *queue) {
     return are;
 }
 
-/* Whether r may be poisoned now; `beyond`: others may use some of it. On a device that is work of its queue, which is noted, as that of accesses
- * is only when they end; there may be no room for it. */
-HA_IN_ int ha_may_poison(ha_array *a, ha_incarnation *in, ha_context *c, ha_range r, int beyond,
-                         const char *site) {
+/* Whether something may be poisoned now; `beyond`: others may use some of it. On a device that is work of its queue, which
+ * has to be noted, as that of accesses is only when they end; there may be no room for it. Busy: what room there is
+ * stays, as those that end have their own. */
+HA_IN_ int ha_may_poison(ha_array *a, ha_incarnation *in, const ha_context *c, int beyond) {
     ha_lock(a);
     const int may = (!beyond || ha_ops_are_of(&in->ops, c)) &&
                     (!c->ops || ha_ops_has_room(&in->ops, 1));
-    if (may) ha_note_operation(&in->ops, c, r, 1, site);
     ha_unlock(a);
     return may;
 }
 
-/* What has no value of what is opened; of a block that is new, everywhere. */
-HA_IN_ ha_status ha_opening_bare(const ha_opening *o, ha_set *bare) {
+/* Notes it, when all is enqueued: what was noted before would count as done with an event that another thread makes
+ * in front of it. */
+HA_IN_ void ha_poisoned(ha_array *a, ha_incarnation *in, ha_context *c, ha_range r,
+                        const char *site) {
+    ha_lock(a);
+    ha_note_operation(&in->ops, c, r, 1, site);
+    ha_unlock(a);
+}
+
+/* What has no value of what is opened; of a block that is new, everywhere. *locked: what is noted; empty: nothing may be
+ * poisoned. */
+HA_IN_ ha_status ha_opening_bare(const ha_opening *o, ha_set *bare, ha_range *locked) {
     const ha_range all = {0, o->array->grid ? o->array->grid->size : o->size};
     bare->grid = o->array->grid;
-    if (o->fresh && !o->sets_size &&
-        ha_may_poison(o->array, o->in, o->context, HA_WHOLE_, 1, o->site))
+    *locked = HA_WHOLE_;
+    if (o->fresh && !o->sets_size && ha_may_poison(o->array, o->in, o->context, 1))
         return ha_set_missing(&o->in->valid, all, bare);
+    *locked = (ha_range){0, 0};
     if (o->mode == HA_READ || ha_is_empty(o->need)) return HA_OK;
-    ha_status s = o->mode == HA_OVERWRITE ? ha_set_put(bare, o->need)
-                                          : ha_set_missing(&o->in->valid, o->need, bare);
-    if (bare->n && !ha_may_poison(o->array, o->in, o->context, o->need, 0, o->site)) bare->n = 0;
+    const ha_status s = o->mode == HA_OVERWRITE ? ha_set_put(bare, o->need)
+                                                : ha_set_missing(&o->in->valid, o->need, bare);
+    if (!s && bare->n && ha_may_poison(o->array, o->in, o->context, 0))
+        *locked = o->need;
+    else
+        bare->n = 0;
     return s;
 }
 
@@ -97,7 +110,8 @@ HA_IN_ ha_status ha_opening_bare(const ha_opening *o, ha_set *bare) {
 HA_IN_ void ha_opening_poison(const ha_opening *o) {
     ha_array *a = o->array;
     ha_set bare = {0};
-    ha_status s = ha_opening_bare(o, &bare);
+    ha_range locked;
+    ha_status s = ha_opening_bare(o, &bare, &locked);
     for (uint32_t i = 0; i < bare.n && !s; i++) {
         const ha_range r = ha_set_ranges(&bare)[i];
         ha_lock(a);
@@ -105,6 +119,7 @@ HA_IN_ void ha_opening_poison(const ha_opening *o) {
         ha_unlock(a);
         if (!used) ha_poison_elements(a, o->in, o->context, r);
     }
+    if (!ha_is_empty(locked)) ha_poisoned(a, o->in, o->context, locked, o->site);
     ha_set_free(&bare);
 }
 
