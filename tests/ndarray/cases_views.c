@@ -579,11 +579,14 @@ static void copy_naively(blocks *b, const blocks *shape) {
 }
 
 static void expect_blocks(const blocks *b) {
+    static int looked_at; /* of a share others in each call */
     for (size_t i = 0; i < BLOCKS; i++) {
         darray x = b->block[i];
         int64_t index[HA_MOST_RANK];
         memcpy(index, x.origin, sizeof index);
-        do assert_true(number_at(x, index) == b->value[i][place(&x, index)]);
+        do
+            if (is_tried(looked_at++, 0))
+                assert_true(number_at(x, index) == b->value[i][place(&x, index)]);
         while (next_index(&x, index));
     }
 }
