@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 
+import dpctl_device
 import pytest
 
 FAKE = pathlib.Path(__file__).resolve().parents[2] / "tests" / "backends" / "fake_sycl.c"
@@ -115,21 +116,14 @@ def test_without_the_library():
     """, "/nowhere.so") == "passed\n"
 
 
-@pytest.fixture
-def dpctl():
-    package = pytest.importorskip("dpctl")
-    if not any(device.has_aspect_usm_device_allocations for device in package.get_devices()):
-        pytest.skip("no device of dpctl's has memory of its own")
-    return package
-
-
-def test_over_dpctl(dpctl):
+def test_over_dpctl():
+    dpctl_device.folder()
     assert run(ARRAYS, None) == "passed\n"
 
 
-def test_backend_over_dpctl(dpctl, tmp_path):
+def test_backend_over_dpctl(tmp_path):
     """What every backend must do, in C."""
-    program, package = tmp_path / "test_backend", pathlib.Path(dpctl.__file__).parent
+    program, package = tmp_path / "test_backend", dpctl_device.folder()
     compiled = subprocess.run(["cc", "-std=gnu11", "-O0", "-DHARRAY_NO_SIMD", "-DHARRAY_WITH_SYCL", "-o", program,
                                FAKE.parent / "test_backend.c", "-lcmocka", "-lm", "-ldl", "-pthread"], capture_output=True, text=True, check=False)
     if compiled.returncode and "cmocka" in compiled.stderr:
