@@ -42,6 +42,9 @@ static void forget_own(void) {
     if (C == H) assert_int_equal(ha_take_error().status, HA_ERR_STATE);
 }
 
+/* Where a function has failed before anything else can be enqueued. */
+static int fails_before_others(void) { return C != H && runs_at_once(C); }
+
 #define REFUSED_AT(expr, ...)                                                                      \
     do {                                                                                           \
         const char *const parts_[] = {__VA_ARGS__};                                                \
@@ -75,6 +78,7 @@ TEST(finishing_tells_it_once) {
 }
 
 TEST(finishing_tells_several_at_once) {
+    if (fails_before_others()) skip();
     for (int i = 0; i < 9; i++) SUCCEEDS(ha_enqueue(C, fail_job, NULL, 0));
     const char *const site = LINES_AGO(1);
     forget_own();
@@ -179,6 +183,7 @@ static void fail_late_job(const ha_queue *queue, void *argument) {
 
 /* A later write keeps what was wrong, though it is not known yet. */
 TEST(later_writes_pass_it_on) {
+    if (fails_before_others()) skip();
     harray_double x = list_at(C);
     atomic_store(&may_fail, C == H);
     write_by(x, fail_late_job);

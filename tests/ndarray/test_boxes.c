@@ -391,7 +391,7 @@ TEST(sets_of_ranges) {
     ha_set s = {.heap = NULL}, copy;
     random_state = 1; /* whatever other tests took */
     uint32_t most = 0, turns = 0;
-    for (int round = 0; round < 40 / rarely(); round++)
+    for (int round = 0; round < 40; round++)
         for (int i = 0; i < 600; i++) {
             const int adding = pick(8) ? round % 2 == 0 : round % 2;
             const size_t first = pick(SIZE), length = 1 + (pick(adding ? 40 : 4) ? 0 : pick(40));
@@ -409,7 +409,7 @@ TEST(sets_of_ranges) {
             turns += s.indexed != before;
             if (s.n > most) most = s.n;
             if (i % 7 == 0) expect_ranges(&s, in, SIZE);
-            expect_lookups(&s, in, SIZE);
+            if (i % rarely() == 0) expect_lookups(&s, in, SIZE);
             if (i % 50) continue;
             memset(&copy, 0, sizeof copy);
             assert_int_equal(ha_set_copy(&copy, &s), HA_OK);

@@ -122,6 +122,12 @@ static inline int row_is_of(const matrix_row *row, const char *kind) {
     return strcmp(kind, "host") ? row_has(row, name) : row == matrix;
 }
 
+/* Whether a function has run when it has been enqueued: on the host, and over dpctl's library (usm_backend.h). */
+static inline int runs_at_once(const ha_context *context) {
+    return context == ha_host() ||
+           (usm_enqueue == NULL && !strcmp(ha_context_kind(context), "usm"));
+}
+
 /* Whether the kind has rows of its own. */
 static inline int is_in_matrix(const char *kind) {
     for (size_t i = 0; i < MATRIX_ROWS; i++)
