@@ -51,6 +51,7 @@ typedef struct work {
     harray_double x, y, z;
     double *px, *py, *pz;
     harray_float f;
+    harray_int32_t at;
     float *pf;
     array_double_2 grid, interior;
     double *pgrid;
@@ -62,6 +63,8 @@ BENCH_TIME(convert, HA_CHECK(darray_copy(HA_DARRAY(w->f), HA_DARRAY(w->x), NULL)
 BENCH_TIME(convert_by_hand, convert_by_hand(w->n, w->px, w->pf))
 BENCH_TIME(abs, HA_CHECK(ha_map(HA_ABS, w->y, w->x, NULL)))
 BENCH_TIME(abs_by_hand, abs_by_hand(w->n, w->px, w->py))
+BENCH_TIME(copy, HA_CHECK(darray_copy(HA_DARRAY(w->y), HA_DARRAY(w->x), NULL)))
+BENCH_TIME(gather, HA_CHECK(ha_gather(w->y, w->x, w->at, NULL)))
 BENCH_TIME(axpby, HA_CHECK(ha_axpby(w->z, 0.5, w->x, 0.25, w->y, NULL)))
 BENCH_TIME(axpby_by_hand, axpby_by_hand(w->n, 0.5, w->px, 0.25, w->py, w->pz))
 BENCH_TIME(dot, HA_CHECK(ha_dot(w->x, w->y, &w->sum, NULL)))
@@ -90,6 +93,8 @@ static work work_of(int64_t n) {
     HA_WRITING(v, w.z, ha_host()) w.pz = v.data;
     w.f = harray_float_filled((size_t)n, 1);
     HA_WRITING(v, w.f, ha_host()) w.pf = v.data;
+    w.at = harray_int32_t_new((size_t)n);
+    HA_CHECK(ha_sequence(w.at, 0, 1, NULL));
     w.mask = harray_uint8_t_new((size_t)n);
     HA_CHECK(ha_random(w.mask, 1, NULL));
     HA_CHECK(ha_combine_number(HA_IS_LESS, w.mask, w.mask, 128, NULL));
@@ -105,6 +110,7 @@ static void free_work(work *w) {
     HA_CHECK(harray_double_free(&w->y));
     HA_CHECK(harray_double_free(&w->z));
     HA_CHECK(harray_float_free(&w->f));
+    HA_CHECK(harray_int32_t_free(&w->at));
     HA_CHECK(harray_uint8_t_free(&w->mask));
     HA_CHECK(array_double_2_free(&w->grid));
 }
@@ -140,6 +146,10 @@ int main(int argc, char **argv) {
     work w = work_of(FEW);
     figure("a u on the interior", time_interior, &w, "by hand", time_interior_by_hand, 1.1, 0, 0);
     figure("abs of 8 elements", time_abs, &w, "two accesses", time_two_accesses, 0, 300, 0);
+    figure("a x + b y of 8 elements", time_axpby, &w, "two accesses", time_two_accesses, 0, 300, 0);
+    figure("copy of 8 elements", time_copy, &w, "two accesses", time_two_accesses, 0, 300, 0);
+    figure("dot of 8 elements", time_dot, &w, "two accesses", time_two_accesses, 0, 300, 0);
+    figure("gather of 8 elements", time_gather, &w, "two accesses", time_two_accesses, 0, 300, 0);
     free_work(&w);
     return 0;
 }
