@@ -93,10 +93,10 @@ HA_FN int64_t ha_checked_index_(int64_t index, int64_t origin, int64_t extent, i
 #define HA_NATIVE_(a, v, D)                                                                        \
     int64_t a##_sizes_[D];                                                                         \
     void *a##_data_ = ha_native_(HA_ACCESS_(&(v)), (v).span.data, D, (v).span.extent,              \
-                                 (v).span.stride, a##_sizes_)
+                                 (v).span.stride, (v).span.origin, a##_sizes_)
 #endif
 HA_API void *ha_native_(const ha_access *access, const void *data, int rank, const int64_t *extent,
-                        const int64_t *stride, int64_t *sizes);
+                        const int64_t *stride, const int64_t *origin, int64_t *sizes);
 
 /* The address of index 0, 0, … may be outside of any array: the first element's is asked for. */
 static inline HA_UNUSED void *ha_span_here_(const ha_queue *queue, const void *data, size_t bytes,

@@ -983,6 +983,17 @@ TEST(native_2) {
         HA_NATIVE_2(a, v);
         assert_null(a);
     }
+    /* Of one column the stride does not matter, if that is column 0. */
+    const array_double_2 row = array_double_2_transpose(
+        array_double_2_part(x, HA_DIM(1, 0), HA_DIM(2, 4)));
+    HA_READING(v, row, H) {
+        HA_NATIVE_2(a, v);
+        assert_true(a && a[3][0] == 103);
+    }
+    HA_READING(v, array_double_2_with_origin(row, HA_DIM(0, 1)), H) {
+        HA_NATIVE_2(a, v);
+        assert_true(!a && HA_AT(v.span, 3, 1) == 103);
+    }
     HA_READING(v, x, C) {
         HA_NATIVE_2(a, v);
         assert_int_equal(a != NULL, C == H);

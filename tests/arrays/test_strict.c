@@ -342,6 +342,23 @@ GOES_ON(poison_is_noted_behind_itself) {
     CHECK(harray_double_free(&x) == HA_OK && harray_double_free(&y) == HA_OK);
 }
 
+/* It is behind nothing of another queue, whose work stays noted: an access may have been closed while it was enqueued. */
+GOES_ON(poison_is_noted_beside_others) {
+    ha_context *c = strict(), *other = ha_context_fork(c);
+    harray_double x = named("x", N);
+    HA_OVERWRITING_ALL(v, x, other) CHECK(v.data);
+    CHECK(ha_context_finish(other) == HA_OK && ha_sim_hold(other) == HA_OK);
+    HA_WRITING_RANGE(v, x, other, 50, 100)
+    enqueue(other, set, (task){.data = v.data, .size = 50, .value = 1});
+    ha_incarnation *in = ha_incarnation_find(x.array, c->memory);
+    CHECK(ha_ops_reserve(x.array, &in->ops, 1) == HA_OK);
+    ha_poisoned(x.array, in, c, HA_WHOLE_, HA_SITE);
+    int noted = 0;
+    for (uint32_t i = 0; i < in->ops.n; i++) noted |= ha_ops_list(&in->ops)[i].at.queue == other;
+    CHECK(noted);
+    CHECK(ha_sim_step(other, -1) == HA_OK && harray_double_free(&x) == HA_OK);
+}
+
 /* Within the access values stay, of function after function; and what the thread reads itself. */
 GOES_ON(what_has_a_value_keeps_it) {
     ha_context *c = strict();
@@ -563,6 +580,7 @@ int main(void) {
         cmocka_unit_test(adding_to_what_is_overwritten),
         cmocka_unit_test(poison_is_work_of_the_queue),
         cmocka_unit_test(poison_is_noted_behind_itself),
+        cmocka_unit_test(poison_is_noted_beside_others),
         cmocka_unit_test(what_has_a_value_keeps_it),
         cmocka_unit_test(what_was_never_written),
         cmocka_unit_test(patterns),

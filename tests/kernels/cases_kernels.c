@@ -234,6 +234,12 @@ TEST(views_of_all_kinds) {
         array_int64_t_3_slice(array_int64_t_3_interior(x), 2, 0, HA_ALL, 3),
         array_int64_t_3_flip(array_int64_t_3_interior(x), 1),
         array_int64_t_3_permute(array_int64_t_3_interior(x), HA_DIM(2, 0, 1)),
+        /* a single index that is not 0, with a stride that is not 1 */
+        array_int64_t_3_with_origin(
+            array_int64_t_3_permute(
+                array_int64_t_3_part(array_int64_t_3_interior(x), HA_DIM(3, 0, 0), HA_DIM(4, 7, 8)),
+                HA_DIM(1, 2, 0)),
+            HA_DIM(0, 0, 1)),
     };
     for (size_t n = 0; n < sizeof views / sizeof *views; n++) {
         const array_int64_t_3 w = views[n];
@@ -287,6 +293,11 @@ TEST(views_of_arrays_that_may_be_resized) {
     const darray same = darray_broadcast(darray_slice(HA_DARRAY(all), 0, 0, 2, 1), 2, rows);
     SUCCEEDS(sums_of_two(C, 12, array_int64_t_2_from_darray(same), sums));
     HA_READING(v, y, H) for (int i = 0; i < 12; i++) assert_int_equal(v.data[i], 0 + 301);
+    /* Numbers that no function makes: to the end of all addresses, and more elements than there are numbers. */
+    array_int64_t_2 wrong = {.array = x.array, .extent = {3, 2}, .stride = {INT64_MAX, 0}};
+    REFUSED(HA_ERR_ARGUMENT, sums_of_two(C, 3, wrong, sums));
+    wrong = (array_int64_t_2){.array = x.array, .extent = {INT64_C(1) << 61, 4}};
+    REFUSED(HA_ERR_ARGUMENT, sums_of_two(C, 3, wrong, sums));
     const int64_t one[] = {5};
     REFUSED(HA_ERR_ARGUMENT,
             raise_by(C, 5, 100,

@@ -79,11 +79,14 @@ HA_IN_ int ha_may_poison(ha_array *a, ha_incarnation *in, const ha_context *c, i
 }
 
 /* Notes it, when all is enqueued: what was noted before would count as done with an event that another thread makes
- * in front of it. */
+ * in front of it. It comes behind nothing that another queue has been given meanwhile, as by an access that was closed, and
+ * does not take its place, as ha_ops_note would have it. */
 HA_IN_ void ha_poisoned(ha_array *a, ha_incarnation *in, ha_context *c, ha_range r,
                         const char *site) {
+    if (!c->ops) return;
     ha_lock(a);
-    ha_note_operation(&in->ops, c, r, 1, site);
+    const ha_timepoint at = {c, ha_sequence_of(c)};
+    ha_ops_list(&in->ops)[in->ops.n++] = (ha_operation){at, r, 1, site, HA_NO_ACCESS_};
     ha_unlock(a);
 }
 

@@ -298,13 +298,13 @@ HA_IN_ void ha_launch_request(ha_launching *l) {
 }
 
 /* Neither an element that is written for one argument and another one's, nor strides that loops would have
- * to count with. Different arrays never overlap. */
+ * to count with: that of a single index, too, unless it is 0. Different arrays never overlap. */
 HA_IN_ int ha_launch_is_apart(const ha_launching *l) {
     for (size_t i = 0; i < l->requests; i++) {
         const ha_request *r = &l->request[i];
-        if (r->view && r->view->extent[r->view->rank - 1] > 1 &&
-            r->view->stride[r->view->rank - 1] != 1)
-            return 0;
+        const darray *v = r->view;
+        const int last = v ? v->rank - 1 : 0;
+        if (v && (v->extent[last] > 1 || v->origin[last]) && v->stride[last] != 1) return 0;
         for (size_t j = 0; j < i; j++)
             if (r->array && r->array == l->request[j].array &&
                 (r->how | l->request[j].how) != HA_READ)

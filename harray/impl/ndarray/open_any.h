@@ -270,13 +270,13 @@ ha_status darray_prefetch_(darray x, ha_context *c, const char *site) {
 }
 
 void *ha_native_(const ha_access *x, const void *data, int rank, const int64_t *extent,
-                 const int64_t *stride, int64_t *sizes) {
+                 const int64_t *stride, const int64_t *origin, int64_t *sizes) {
     const int last = rank - 1;
     int64_t inner = 1;
     int fits = x->array && ha_is_host(x->context) && data &&
-               (stride[last] == 1 || extent[last] <= 1);
-    for (int d = last - 1; d >= 0; d--) {
-        const int64_t step = extent[d] > 1 ? stride[d] : inner * extent[d + 1];
+               (stride[last] == 1 || (extent[last] <= 1 && !origin[last]));
+    for (int d = last - 1; d >= 0; d--) { /* the stride of index 0 alone does not matter */
+        const int64_t step = extent[d] > 1 || origin[d] ? stride[d] : inner * extent[d + 1];
         fits = fits && step > 0 && step % inner == 0;
         sizes[d] = fits ? step / inner : 1;
         inner *= sizes[d];

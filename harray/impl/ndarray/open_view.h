@@ -52,7 +52,7 @@ static inline size_t ha_reach_end(size_t first, size_t rank, const int64_t *exte
         if (__builtin_add_overflow(last, way, &last)) return 0;
         if (__builtin_mul_overflow(count, (size_t)extent[d], &count)) return 0;
     }
-    return last + 1;
+    return count > INT64_MAX || last >= INT64_MAX ? 0 : last + 1;
 }
 
 /* As most views are: along dimensions of the grid, or of the one of an array that has none. That shows that nothing is
