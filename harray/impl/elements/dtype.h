@@ -273,7 +273,7 @@ ha_status ha_dvalue_store(ha_dvalue value, ha_dtype type, void *address) {
     return s;
 }
 
-/* Of 1 to 16 bytes: a loop that need not know how many takes longer to begin than to run. */
+/* Of mostly 1 to 16 bytes: a copy that does not know how many takes longer to begin than to run. */
 HA_IN_ void ha_copy_number(void *to, const void *from, size_t bytes) {
     switch (bytes) {
     case 1:
@@ -287,6 +287,9 @@ HA_IN_ void ha_copy_number(void *to, const void *from, size_t bytes) {
         break;
     case 8:
         memcpy(to, from, 8);
+        break;
+    case 16:
+        memcpy(to, from, 16);
         break;
     default:
         memcpy(to, from, bytes);

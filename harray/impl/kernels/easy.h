@@ -83,8 +83,8 @@ HA_IN_ int ha_easy_view(ha_easy_launch *e, const ha_kernel_parameter_ *p, const 
     slot->pointer = x->data ? (char *)((uintptr_t)x->data - (uintptr_t)b.lowest * a->element)
                             : NULL;
     slot->span = span;
-    const int64_t *origin = stride +
-                            rank; /* with another one than 0 a single index has a stride, too */
+    /* With another origin than 0 a single index has a stride, too. */
+    const int64_t *origin = stride + rank;
     if ((extent[rank - 1] > 1 || origin[rank - 1]) && stride[rank - 1] != 1) e->apart = 0;
     ha_easy_count(e, slot, (int64_t)b.size);
     return 1;

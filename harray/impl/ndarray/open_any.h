@@ -40,7 +40,7 @@ darray darray_of_any_(const void *array, size_t bytes) {
     darray x;
     if (bytes == sizeof x) {
         memcpy(&x, array, sizeof x);
-        x.type = x.array ? ha_dtype_of_array(x.array) : x.type;
+        if (x.array) x.type = ha_dtype_of_array(x.array);
         return x;
     }
     if (bytes == sizeof x.array) {

@@ -17,7 +17,7 @@ HA_IN_ void ha_along_put(char *to, ha_dtype type, const ha_op_tree *tree, const 
     if (type == HA_DTYPE_half || type == HA_DTYPE_bfloat16)
         ha_op_store(type, to, (const float *)(const void *)result, 1, 1);
     else
-        memcpy(to, result, ha_dtype_size(type)); /* of a little end */
+        ha_copy_number(to, result, ha_dtype_size(type)); /* of a little end */
 }
 
 /* ---- on the host --------------------------------------------------------------------------------- */
@@ -115,7 +115,7 @@ HA_IN_ void ha_along_several(const ha_along_walk *w, int64_t i, int64_t n) {
         ha_along_part(w, i, n, from, from + lanes, sums);
         for (int64_t k = 0; k < n; k++) {
             for (int64_t l = 0; l < HA_LESS(lanes, HA_SUMS_); l++)
-                memcpy(own + (size_t)l * part, sums + (size_t)(l * n + k) * part, part);
+                ha_copy_number(own + (size_t)l * part, sums + (size_t)(l * n + k) * part, part);
             r->join(own, lanes, partial);
             if (w->all > HA_PART_LANES_)
                 ha_reduce_add(r, &level[k * levels], partial);

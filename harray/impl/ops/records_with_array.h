@@ -87,8 +87,8 @@ HA_IN_ void ha_beside_run(ha_beside_work *w, const ha_mapped *records, int64_t l
     w->operands.right_type = x->type;
     ha_fetch_run(records, leaf, index, last, n, w->operands.left_values);
     for (int64_t k = 0; k < n; k++)
-        memcpy(w->operands.right_values + k * (int64_t)size,
-               w->data + (place + k * x->stride[last]) * (int64_t)size, size);
+        ha_copy_number(w->operands.right_values + k * (int64_t)size,
+                       w->data + (place + k * x->stride[last]) * (int64_t)size, size);
     ha_operate(w->call->apply.operation, &w->operands, n);
     ha_keep_run(records, leaf, index, last, n, w->operands.left_values);
 }

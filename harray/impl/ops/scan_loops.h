@@ -103,7 +103,7 @@ HA_IN_ void ha_scan_begin(ha_scan_levels *s, const ha_op_key *key, int64_t width
     for (int l = 0; l < HA_SCAN_LEVELS; l++) {
         s->level[l].n = 0;
         for (int64_t i = 0; i < width; i++)
-            memcpy(s->level[l].carry + (size_t)i * number, first->bytes, number);
+            ha_copy_number(s->level[l].carry + (size_t)i * number, first->bytes, number);
     }
 }
 
@@ -113,7 +113,7 @@ HA_IN_ void ha_scan_carry(const ha_scan_levels *s, int l, char *to) {
     if (level->n)
         ha_scan_join(s->key, to, level->joined, level->carry, s->width);
     else
-        memcpy(to, level->carry, s->bytes);
+        ha_copy_number(to, level->carry, s->bytes);
 }
 
 HA_IN_ void ha_scan_take(ha_scan_levels *s, int l, const char *item) {
@@ -121,7 +121,7 @@ HA_IN_ void ha_scan_take(ha_scan_levels *s, int l, const char *item) {
     if (level->n++)
         ha_scan_join(s->key, level->joined, level->joined, item, s->width);
     else
-        memcpy(level->joined, item, s->bytes);
+        ha_copy_number(level->joined, item, s->bytes);
 }
 
 /* Behind an item: a run that is complete is an item of the next level. */

@@ -81,8 +81,8 @@ HA_IN_ void ha_scatter_move(const ha_op_row *row, size_t bytes) {
         memcpy(row->of[0], row->of[2], (size_t)row->n * bytes);
     else
         for (int64_t i = 0; i < row->n; i++)
-            memcpy((char *)row->of[0] + i * row->step[0] * n,
-                   (const char *)row->of[2] + i * row->step[2] * n, bytes);
+            ha_copy_number((char *)row->of[0] + i * row->step[0] * n,
+                           (const char *)row->of[2] + i * row->step[2] * n, bytes);
 }
 
 /* Rows of several elements, or of an operation without a loop of its own. */

@@ -104,12 +104,18 @@ enum { HA_ABREAST_ = 4 };
                 sum[i] = merge(sum[i], begin(a[i], at));                                           \
     }
 
-/* The first half with the last one, until one is left. */
+/* The first half with the last one, until one is left. All of them are mostly there, which is no loop then. */
+#define HA_TREE_HALVE_(merge, d)                                                                   \
+    for (int l = 0; l < (d); l++) sum[l] = merge(sum[l], sum[l + (d)]);
 #define HA_TREE_JOIN_(P, join, merge)                                                              \
     HA_NOINLINE_ static void join(void *sums, int64_t n, void *to) {                               \
         P *const sum = (P *)sums;                                                                  \
-        for (int d = HA_SUMS_ / 2; d > 0; d /= 2)                                                  \
-            for (int l = 0; l < d && l + d < n; l++) sum[l] = merge(sum[l], sum[l + d]);           \
+        if (n >= HA_SUMS_) {                                                                       \
+            HA_TREE_HALVE_(merge, 8)                                                               \
+            HA_TREE_HALVE_(merge, 4) HA_TREE_HALVE_(merge, 2) HA_TREE_HALVE_(merge, 1)             \
+        } else                                                                                     \
+            for (int d = HA_SUMS_ / 2; d > 0; d /= 2)                                              \
+                for (int l = 0; l < d && l + d < n; l++) sum[l] = merge(sum[l], sum[l + d]);       \
         *(P *)to = sum[0];                                                                         \
     }
 #define HA_TREE_ADD_(P, add, merge)                                                                \
