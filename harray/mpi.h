@@ -250,9 +250,10 @@ HA_API void ha_mpi_halo_free(ha_mpi_halo *halo);
  *
  * What fails on one rank has changed nothing on any, neither the views nor an older file: there the error is that of
  * darray_save_npy, of darray_load_npy or ha_open, HA_ERR_ARGUMENT for blocks that do not fit together or with the
- * file, or HA_ERR_UNSUPPORTED for fields of records and extents beyond 2^31 - 1; others get that, too, or HA_ERR_LOST,
- * which names the rank. Only MPI_COMM_NULL and MPI that may not be called are refused at once. Elements are transferred
- * from and to the host's memory. */
+ * file, or HA_ERR_UNSUPPORTED for fields of records; others get that, too, or HA_ERR_LOST, which names the rank. Only
+ * MPI_COMM_NULL and MPI that may not be called are refused at once. Elements are transferred from and to the host's
+ * memory: collectively by ROMIO, which MPICH has and what is made of it, and otherwise as each rank's runs, as OMPIO's
+ * collective transfers lose elements (Open MPI before 5.0.6). */
 #define ha_mpi_save(x, path, offset, comm)                                                         \
     ha_mpi_save_(HA_MPI_PART_(x), path, offset, comm, HA_SITE)
 #define ha_mpi_load(x, path, offset, comm)                                                         \

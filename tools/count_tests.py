@@ -27,13 +27,14 @@ class Count:
         failures = [text.strip() for bad, text in results if bad and "# SKIP" not in text.upper()]
         skipped = sum("# SKIP" in text.upper() for _, text in results)
         planned = sum(int(n) for n in TAP_PLAN.findall(output))
-        self.failed += [f"{name}: {text}" for text in failures]
+        words = "".join(f"\n    {line}" for line in errors.splitlines()[-LAST_WORDS:])
+        self.failed += [f"{name}: {text}" for text in failures[:-1]]
+        self.failed += [f"{name}: {text}{words}" for text in failures[-1:]]
         self.skipped += skipped
         self.passed += len(results) - len(failures) - skipped
         if status == SKIP and not failures:
             self.skipped += not results
         elif status != 0 and not failures:
-            words = "".join(f"\n    {line}" for line in errors.splitlines()[-LAST_WORDS:])
             self.failed.append(f"{name}: exit status {status}{words}")
         elif planned != len(results):
             self.failed.append(f"{name}: {len(results)} results of {planned} that were planned")

@@ -1,17 +1,20 @@
 /* Behind the implementation that watch_hdf5.h watches. */
 #undef H5Dcreate2
+#undef H5Dget_create_plist
 #undef H5Dget_space
 #undef H5Dget_type
 #undef H5Dread
 #undef H5Dwrite
 #undef H5Fcreate
 #undef H5Fget_access_plist
+#undef H5Fget_vfd_handle
 #undef H5Fopen
 #undef H5Iget_file_id
 #undef H5Iinc_ref
 #undef H5Lexists
 #undef H5Oopen
 #undef H5Pcreate
+#undef H5Pget_nfilters
 #undef H5Pset_create_intermediate_group
 #undef H5Pset_dxpl_mpio
 #undef H5Screate

@@ -110,16 +110,28 @@ WATCHED(Ialltoall,
         (reached(x), n, t, reached(y), k, u, comm, r))
 /* All ranks have come to a transfer: it is made, and then fails, or has moved nothing. */
 static int mpi_transfer_fails, mpi_transfers_less;
+static int collective_transfers; /* how many were made */
 static int transferred(int code, MPI_Status *status) {
     if (mpi_transfers_less) MPI_Status_set_elements(status, MPI_BYTE, 0);
     return mpi_transfer_fails || mpi_fails_now() ? MPI_ERR_OTHER : code;
 }
 int MPI_File_write_all(MPI_File file, const void *x, int n, MPI_Datatype t, MPI_Status *status) {
+    collective_transfers++;
     return transferred(PMPI_File_write_all(file, x, n, t, status), status);
 }
 int MPI_File_read_all(MPI_File file, void *x, int n, MPI_Datatype t, MPI_Status *status) {
+    collective_transfers++;
     return transferred(PMPI_File_read_all(file, x, n, t, status), status);
 }
+int MPI_File_write_at(MPI_File file, MPI_Offset at, const void *x, int n, MPI_Datatype t,
+                      MPI_Status *status) {
+    return transferred(PMPI_File_write_at(file, at, x, n, t, status), status);
+}
+int MPI_File_read_at(MPI_File file, MPI_Offset at, void *x, int n, MPI_Datatype t,
+                     MPI_Status *status) {
+    return transferred(PMPI_File_read_at(file, at, x, n, t, status), status);
+}
+WATCHED(File_get_info, (MPI_File file, MPI_Info *hints), (file, hints))
 WATCHED(File_open, (MPI_Comm comm, const char *path, int mode, MPI_Info info, MPI_File *file),
         (comm, path, mode, info, file))
 WATCHED(File_set_view,

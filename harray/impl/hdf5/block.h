@@ -170,12 +170,13 @@ HA_IN_ ha_status ha_hdf5_select(ha_hdf5_block *b, const darray *x, const int64_t
 
 /* All that a transfer needs of HDF5: what fails here keeps no other rank waiting. */
 HA_IN_ ha_status ha_hdf5_block_ready(ha_hdf5_block *b, const darray *x, const int64_t *offset,
-                                     const ha_hdf5_ranks *ranks, const ha_hdf5_call *call) {
+                                     int writes, const ha_hdf5_ranks *ranks,
+                                     const ha_hdf5_call *call) {
     ha_status s = ha_hdf5_select(b, x, offset, call);
     if (s) return s;
     b->element = ha_hdf5_make_type(x->type);
     if (b->element < 0) return ha_hdf5_failed(call, "making a type");
-    b->transfer = ha_hdf5_transfer_of(ranks);
+    b->transfer = ha_hdf5_transfer_of(ranks, b->dataset, writes);
     return b->transfer < 0 ? ha_hdf5_failed(call, "preparing a transfer") : HA_OK;
 }
 

@@ -83,7 +83,7 @@ HA_IN_ ha_status ha_hdf5_create(ha_hdf5_move *m) {
     if (type < 0) return ha_hdf5_failed(&m->call, "making its type");
     ha_status s = ha_hdf5_create_as(m, type);
     (void)H5Tclose(type);
-    return s ? s : ha_hdf5_block_ready(b, &m->values.view, NULL, &m->ranks, &m->call);
+    return s ? s : ha_hdf5_block_ready(b, &m->values.view, NULL, 1, &m->ranks, &m->call);
 }
 
 /* In the open file. What fails leaves neither the dataset nor its groups. */
@@ -192,7 +192,7 @@ HA_IN_ ha_status ha_hdf5_new_array(ha_hdf5_move *m, const int64_t *extent, ha_co
 HA_IN_ ha_status ha_hdf5_load_values(ha_hdf5_move *m) {
     m->values.in_place = 1;
     ha_hdf5_enter(&m->call);
-    ha_status s = ha_hdf5_block_ready(&m->block, &m->values.view, NULL, &m->ranks, &m->call);
+    ha_status s = ha_hdf5_block_ready(&m->block, &m->values.view, NULL, 0, &m->ranks, &m->call);
     ha_hdf5_leave(&m->call);
     return ha_hdf5_carry_out(m, s, 0);
 }

@@ -31,14 +31,17 @@ HA_IN_ ha_status ha_hdf5_transfer(ha_hdf5_move *m, int writes) {
 }
 
 /* The dataset is there, and the view fits. Of a file with ranks all of them have looked at it then. */
-HA_IN_ ha_status ha_hdf5_prepare(ha_hdf5_move *m, const int64_t *offset, unsigned how) {
+HA_IN_ ha_status ha_hdf5_prepare(ha_hdf5_move *m, const int64_t *offset, int writes) {
     ha_status s = ha_hdf5_look_at(&m->block, &m->call);
-    if (!s) s = ha_view_check_opened(&m->values.view, how, m->call.operation, m->call.operation);
+    if (!s)
+        s = ha_view_check_opened(&m->values.view, writes ? HA_READ : HA_OVERWRITE,
+                                 m->call.operation, m->call.operation);
     if (s) return s;
     m->call.view = &m->values.view;
     m->values.in_place = darray_is_contiguous(m->values.view, HA_ROW_MAJOR);
     s = ha_hdf5_fits(&m->block, &m->values.view, offset, &m->call);
-    return s ? s : ha_hdf5_block_ready(&m->block, &m->values.view, offset, &m->ranks, &m->call);
+    return s ? s
+             : ha_hdf5_block_ready(&m->block, &m->values.view, offset, writes, &m->ranks, &m->call);
 }
 
 /* ---- the functions ---------------------------------------------------------------------------- */
@@ -76,7 +79,7 @@ HA_IN_ ha_status ha_hdf5_move_block(ha_hdf5_move *m, const int64_t *offset, int 
     ha_hdf5_enter(&m->call);
     s = ha_hdf5_ranks_begin(&m->ranks, &m->call);
     const int is_open = !s;
-    if (is_open) s = ha_hdf5_prepare(m, offset, writes ? HA_READ : HA_OVERWRITE);
+    if (is_open) s = ha_hdf5_prepare(m, offset, writes);
     ha_hdf5_leave(&m->call);
     if (!is_open) return s;
     s = ha_hdf5_carry_out(m, s, writes);

@@ -3,24 +3,8 @@
 #ifndef HARRAY_IMPL_MPI_FILE_H
 #define HARRAY_IMPL_MPI_FILE_H
 
-#include "file_blocks.h"
+#include "file_transfer.h"
 #include "traced.h"
-#include "../dense/all.h"
-#include "../exchange/all.h"
-
-/* What a call needs from its beginning to its end. */
-typedef struct ha_mpi_file {
-    ha_mpi_blocks blocks;
-    const char *path;
-    ha_dense values;
-    ha_npy_header header; /* of the whole */
-    ha_npy_new made;      /* by rank 0; its file is NULL: none */
-    char name[PATH_MAX];  /* of what MPI opens */
-    MPI_Datatype block;   /* where the elements are in the file, behind the header */
-    int is_made;          /* it is to be freed */
-    ha_mpi_count count;
-    MPI_File file;
-} ha_mpi_file;
 
 /* ---- what this rank has ----------------------------------------------------------------------- */
 
@@ -79,68 +63,7 @@ HA_IN_ ha_status ha_mpi_file_meet(ha_mpi_file *f, const int64_t *offset) {
     return s ? s : ha_mpi_place_all(b);
 }
 
-/* ---- the block in the file -------------------------------------------------------------------- */
-
-/* Its elements, of the whole. Without any, or dimensions, there is nothing to choose. */
-HA_IN_ ha_status ha_mpi_file_select(ha_mpi_file *f) {
-    const ha_npy_header *h = &f->header;
-    const ha_mpi_placed *mine = &f->blocks.block[f->blocks.self];
-    const MPI_Datatype base = ha_mpi_type_of(h->type);
-    const int64_t size = ha_mpi_placed_size(mine);
-    int whole[HA_MOST_RANK], part[HA_MOST_RANK], first[HA_MOST_RANK];
-    f->block = base;
-    ha_status s = ha_mpi_count_of(&f->count, size, base, &f->blocks.call);
-    if (s || !size || !h->rank) return s;
-    for (int d = 0; d < h->rank; d++) {
-        if (h->extent[d] > INT_MAX)
-            return ha_mpi_fail(HA_ERR_UNSUPPORTED, &f->blocks.call,
-                               "an extent of %lld is more than MPI takes in one dimension",
-                               (long long)h->extent[d]);
-        whole[d] = (int)h->extent[d];
-        part[d] = (int)mine->extent[d];
-        first[d] = (int)mine->offset[d];
-    }
-    int code = MPI_Type_create_subarray(h->rank, whole, part, first,
-                                        h->order == HA_ROW_MAJOR ? MPI_ORDER_C : MPI_ORDER_FORTRAN,
-                                        base, &f->block);
-    f->is_made = !code;
-    if (!code) code = MPI_Type_commit(&f->block);
-    return ha_mpi_told(&f->blocks.call, code, "making a type");
-}
-
-/* ---- MPI's part ------------------------------------------------------------------------------- */
-
-/* What has come is less when somebody has made the file shorter. */
-HA_IN_ ha_status ha_mpi_file_transfer(ha_mpi_file *f, int writes) {
-    static char nothing;
-    const int64_t bytes = ha_mpi_placed_size(&f->blocks.block[f->blocks.self]) *
-                          (int64_t)ha_dtype_size(f->header.type);
-    void *data = f->values.data ? f->values.data : &nothing;
-    MPI_Status status;
-    MPI_Count moved = 0;
-    const int code =
-        writes ? MPI_File_write_all(f->file, data, f->count.number, f->count.type, &status)
-               : MPI_File_read_all(f->file, data, f->count.number, f->count.type, &status);
-    if (code) return ha_mpi_tell(&f->blocks.call, code, writes ? "writing" : "reading");
-    (void)MPI_Get_elements_x(&status, MPI_BYTE, &moved);
-    if (!bytes || (int64_t)moved == bytes) return HA_OK;
-    return ha_mpi_fail(HA_ERR_BACKEND, &f->blocks.call, "%lld bytes of %lld were transferred",
-                       (long long)moved, (long long)bytes);
-}
-
-/* Of an open file, by all ranks. */
-HA_IN_ ha_status ha_mpi_file_transfer_block(ha_mpi_file *f, int writes) {
-    const ha_mpi_call *call = &f->blocks.call;
-    ha_status s = ha_mpi_told(call,
-                              MPI_File_set_view(f->file, (MPI_Offset)f->header.bytes,
-                                                ha_mpi_type_of(f->header.type), f->block, "native",
-                                                MPI_INFO_NULL),
-                              "choosing a block");
-    s = ha_mpi_share_status(call, s);
-    if (!s) s = ha_mpi_share_status(call, ha_mpi_file_transfer(f, writes));
-    const ha_status closed = ha_mpi_told(call, MPI_File_close(&f->file), "closing the file");
-    return s ? s : ha_mpi_share_status(call, closed);
-}
+/* ---- the open file ---------------------------------------------------------------------------- */
 
 /* s: whether this rank has all that the transfer needs. A file that only some ranks could open stays open, as all of
  * them have to close it. */
