@@ -24,6 +24,7 @@
  *     find.h         where a mask is not 0, and the elements there
  *     inverse.h      of permutations
  *     sort_keys.h    the order of elements, as that of numbers without a sign
+ *     sort_walks.h   looking at these, and mending what is nearly in it
  *     sort_loops.h   sorting on the host, while caches hold all
  *     sort_buckets.h the same of what they do not hold
  *     sort_blocks.h  sorting on devices
@@ -69,6 +70,7 @@
 #include "find.h"
 #include "inverse.h"
 #include "sort_keys.h"
+#include "sort_walks.h"
 #include "sort_loops.h"
 #include "sort_buckets.h"
 #include "sort_blocks.h"

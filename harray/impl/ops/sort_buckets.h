@@ -109,27 +109,21 @@ HA_IN_ int ha_sort_span(uint64_t differ) {
 
 /* ---- a bucket, by the lowest digits first -------------------------------------------------------- */
 
-/* Digits in which its keys differ. */
-typedef struct ha_sort_digits_of {
-    int width, n; /* bits of each; how many digits */
-    int shift[8];
-} ha_sort_digits_of;
-
 /* Counts them, and makes that where they begin. */
 HA_IN_ ha_sort_digits_of ha_sort_count_bucket(const ha_sort_msd *m, const ha_sort_part *part,
                                               uint64_t differ) {
     const int most = part->n < HA_SORT_MANY ? 8 : HA_SORT_DIGIT, span = ha_sort_span(differ);
     const int all = (span + most - 1) / most;
     ha_sort_pass pass = ha_sort_pass_of(m, part);
-    ha_sort_digits_of d = {.width = all ? (span + all - 1) / all : 0};
-    pass.mask = ((uint32_t)1 << d.width) - 1;
+    ha_sort_digits_of d = {.bits = all ? (span + all - 1) / all : 0};
+    pass.mask = ((uint32_t)1 << d.bits) - 1;
     for (int i = 0; i < all; i++) {
-        uint32_t *counts = m->counts + ((size_t)d.n << d.width);
-        pass.shift = ha_sort_low(differ) + i * d.width;
+        uint32_t *counts = m->counts + ((size_t)d.n << d.bits);
+        pass.shift = ha_sort_low(differ) + i * d.bits;
         if (!(differ >> pass.shift & pass.mask)) continue;
-        memset(counts, 0, sizeof *counts << d.width);
+        memset(counts, 0, sizeof *counts << d.bits);
         m->walks->tally[m->kind](&pass, counts);
-        ha_sort_begin(counts, (uint32_t)(pass.form.change >> pass.shift) & pass.mask, d.width);
+        (void)ha_sort_begin(counts, (uint32_t)(pass.form.change >> pass.shift) & pass.mask, d.bits);
         d.shift[d.n++] = pass.shift;
     }
     return d;
@@ -150,8 +144,8 @@ HA_IN_ void ha_sort_bucket(const ha_sort_msd *m, const ha_sort_part *part, uint6
         const int is_last = k == passes - 1, sorts = k < digits.n;
         pass.to = is_last ? end : pass.from.keys == home.keys ? other : home;
         pass.shift = sorts ? digits.shift[k] : 0;
-        pass.mask = sorts ? ((uint32_t)1 << digits.width) - 1 : 0;
-        pass.begin = sorts ? m->counts + ((size_t)k << digits.width) : &none;
+        pass.mask = sorts ? ((uint32_t)1 << digits.bits) - 1 : 0;
+        pass.begin = sorts ? m->counts + ((size_t)k << digits.bits) : &none;
         if (is_last && !is_kept) pass.to.keys = NULL;
         m->put[is_last && is_kept && m->is_folded ? HA_SORT_UNFOLD : m->kind](&pass);
         pass.from = pass.to;
@@ -202,7 +196,7 @@ HA_IN_ void ha_sort_split(const ha_sort_msd *m, const ha_sort_part *part, ha_sor
     const uint32_t change = (uint32_t)(pass.form.change >> pass.shift) & pass.mask;
     memset(end, 0, sizeof *end << width);
     m->walks->tally[kind](&pass, end);
-    ha_sort_begin(end, change, width);
+    (void)ha_sort_begin(end, change, width);
     m->put[kind](&pass);
     int64_t first = 0;
     for (uint32_t digit = 0; digit < digits; digit++) {

@@ -1,10 +1,11 @@
 /* Sorting on the host: a few elements by comparing all of them; more by digits of their keys, the lowest ones first (Knuth, volume 3,
- * algorithm 5.2.5R). All digits are counted in one walk over the elements, and those that all elements share are left out. What is moved
+ * algorithm 5.2.5R): by all in which keys differ, or by the highest ones, if these tell nearly all elements apart, and the others are
+ * then inserted where they belong (MacLaren, Journal of the ACM 13 (1966), 404-411; Knuth, section 5.2.5). What is moved
  * from pass to pass is the keys where elements can be made of them again, else the elements. */
 #ifndef HARRAY_IMPL_OPS_SORT_LOOPS_H
 #define HARRAY_IMPL_OPS_SORT_LOOPS_H
 
-#include "sort_keys.h"
+#include "sort_walks.h"
 
 /* So few are compared; from so many on digits have so many bits, not 8. Bytes that the caches hold, and of a bucket of what they do
  * not; of room that is on the stack. */
@@ -16,6 +17,9 @@ enum {
     HA_SORT_BUCKET = 1 << 20,
     HA_SORT_STACK = 1 << 15
 };
+
+/* One of so many elements may be out of order to be mended; of so many that are looked at, so many may have bits in common. */
+enum { HA_SORT_STRAYS = 64, HA_SORT_LOOKED_AT = 128, HA_SORT_IN_COMMON = 6 };
 
 /* What is sorted: elements; the numbers that they have; elements, and values that belong to them. */
 enum { HA_SORT_ELEMENTS, HA_SORT_NUMBERS, HA_SORT_VALUES };
@@ -66,93 +70,7 @@ HA_IN_ void ha_sort_write(void *x, size_t bytes, int64_t at, uint64_t bits) {
     }
 }
 
-/* ---- keys, before the bits of the form are changed: where digits begin sees to these -------------------- */
-
-/* Of reals; those of integers are their bits. Folded: where there is no NaN and no -0.0; folding once more gives the element. Whole: of
- * all reals. */
-#define HA_SORT_KEYS_(U)                                                                           \
-    HA_FAST_ U ha_sort_folded_##U(U bits, const ha_sort_form *f) {                                 \
-        const U negative = (U)(0 - (bits >> (8 * sizeof(U) - 1))); /* all bits */                  \
-        (void)f;                                                                                   \
-        return (U)(bits ^ negative >> 1);                                                          \
-    }                                                                                              \
-    HA_FAST_ U ha_sort_whole_##U(U bits, const ha_sort_form *f) {                                  \
-        const U key = (U)(ha_sort_folded_##U(bits, f) + (bits == (U)f->zero));                     \
-        return (bits & (U)f->magnitude) > (U)f->infinite ? (U)(f->ones ^ f->change) : key;         \
-    }
-HA_SORT_KEYS_(uint8_t)
-HA_SORT_KEYS_(uint16_t)
-HA_SORT_KEYS_(uint32_t)
-HA_SORT_KEYS_(uint64_t)
-
-/* What is read, and what is put: keys, which may be elements; elements, keys; keys, elements; elements. */
-#define HA_SORT_PLAIN_KEY_(U, e) e
-#define HA_SORT_PLAIN_KEPT_(U, e) e
-#define HA_SORT_FOLD_KEY_(U, e) ha_sort_folded_##U(e, &f)
-#define HA_SORT_FOLD_KEPT_(U, e) ha_sort_folded_##U(e, &f)
-#define HA_SORT_UNFOLD_KEY_(U, e) e
-#define HA_SORT_UNFOLD_KEPT_(U, e) ha_sort_folded_##U(e, &f)
-#define HA_SORT_WHOLE_KEY_(U, e) ha_sort_whole_##U(e, &f)
-#define HA_SORT_WHOLE_KEPT_(U, e) e
-
-/* ---- counting ------------------------------------------------------------------------------------ */
-
-typedef void (*ha_sort_count)(const void *from, int64_t n, const ha_sort_form *f, uint32_t *counts);
-
-#define HA_SORT_TALLY_(digit, bits)                                                                \
-    (counts + ((digit) << (bits)))[key >> (digit) * (bits) & ((1 << (bits)) - 1)]++;
-#define HA_SORT_TALLY_1_(bits) HA_SORT_TALLY_(0, bits)
-#define HA_SORT_TALLY_2_(bits) HA_SORT_TALLY_1_(bits) HA_SORT_TALLY_(1, bits)
-#define HA_SORT_TALLY_3_(bits) HA_SORT_TALLY_2_(bits) HA_SORT_TALLY_(2, bits)
-#define HA_SORT_TALLY_4_(bits) HA_SORT_TALLY_3_(bits) HA_SORT_TALLY_(3, bits)
-#define HA_SORT_TALLY_6_(bits)                                                                     \
-    HA_SORT_TALLY_4_(bits) HA_SORT_TALLY_(4, bits) HA_SORT_TALLY_(5, bits)
-#define HA_SORT_TALLY_8_(bits)                                                                     \
-    HA_SORT_TALLY_6_(bits) HA_SORT_TALLY_(6, bits) HA_SORT_TALLY_(7, bits)
-
-#define HA_SORT_COUNT_(U, kind, bits, digits)                                                      \
-    HA_IN_ void ha_sort_count_##kind##_##bits##_##U(const void *from, int64_t n,                   \
-                                                    const ha_sort_form *form, uint32_t *counts) {  \
-        const U *x = (const U *)from;                                                              \
-        HA_UNUSED const ha_sort_form f = *form;                                                    \
-        for (int64_t i = 0; i < n; i++) {                                                          \
-            const U key = HA_SORT_##kind##_KEY_(U, x[i]);                                          \
-            HA_SORT_TALLY_##digits##_(bits)                                                        \
-        }                                                                                          \
-    }
-HA_SORT_COUNT_(uint8_t, PLAIN, 8, 1)
-HA_SORT_COUNT_(uint16_t, PLAIN, 8, 2)
-HA_SORT_COUNT_(uint16_t, WHOLE, 8, 2)
-HA_SORT_COUNT_(uint32_t, PLAIN, 8, 4)
-HA_SORT_COUNT_(uint32_t, FOLD, 8, 4)
-HA_SORT_COUNT_(uint32_t, WHOLE, 8, 4)
-HA_SORT_COUNT_(uint32_t, PLAIN, 11, 3)
-HA_SORT_COUNT_(uint32_t, FOLD, 11, 3)
-HA_SORT_COUNT_(uint32_t, WHOLE, 11, 3)
-HA_SORT_COUNT_(uint64_t, PLAIN, 8, 8)
-HA_SORT_COUNT_(uint64_t, FOLD, 8, 8)
-HA_SORT_COUNT_(uint64_t, WHOLE, 8, 8)
-HA_SORT_COUNT_(uint64_t, PLAIN, 11, 6)
-HA_SORT_COUNT_(uint64_t, FOLD, 11, 6)
-HA_SORT_COUNT_(uint64_t, WHOLE, 11, 6)
-
 /* ---- one pass ------------------------------------------------------------------------------------ */
-
-/* Keys or elements, and what goes along with them. NULL: nothing does; to be read: the number of each does; to be put: the keys
- * stay behind. */
-typedef struct ha_sort_place {
-    void *keys, *carried;
-} ha_sort_place;
-
-typedef struct ha_sort_pass {
-    ha_sort_form form;
-    ha_sort_place from, to;
-    int64_t n;
-    int wide;        /* what goes along has 64 bits, else 32 */
-    uint32_t *begin; /* where the elements of each digit come to */
-    int shift;       /* bits below the digit */
-    uint32_t mask;
-} ha_sort_pass;
 
 typedef void (*ha_sort_put)(const ha_sort_pass *pass);
 
@@ -219,7 +137,6 @@ HA_SORT_PUT_(uint64_t, UNFOLD)
 HA_SORT_PUT_(uint64_t, WHOLE)
 
 /* By the bytes of an element, as a power of two. */
-enum { HA_SORT_PLAIN, HA_SORT_FOLD, HA_SORT_UNFOLD, HA_SORT_WHOLE, HA_SORT_KINDS };
 static const ha_sort_put ha_sort_puts[4][HA_SORT_KINDS] = {
     {ha_sort_put_PLAIN_uint8_t},
     {ha_sort_put_PLAIN_uint16_t, NULL, NULL, ha_sort_put_WHOLE_uint16_t},
@@ -227,21 +144,6 @@ static const ha_sort_put ha_sort_puts[4][HA_SORT_KINDS] = {
      ha_sort_put_WHOLE_uint32_t},
     {ha_sort_put_PLAIN_uint64_t, ha_sort_put_FOLD_uint64_t, ha_sort_put_UNFOLD_uint64_t,
      ha_sort_put_WHOLE_uint64_t}};
-
-/* Digits of 8 bits, and of 11. */
-static const ha_sort_count ha_sort_counts[2][4][HA_SORT_KINDS] = {
-    {{ha_sort_count_PLAIN_8_uint8_t},
-     {ha_sort_count_PLAIN_8_uint16_t, NULL, NULL, ha_sort_count_WHOLE_8_uint16_t},
-     {ha_sort_count_PLAIN_8_uint32_t, ha_sort_count_FOLD_8_uint32_t, NULL,
-      ha_sort_count_WHOLE_8_uint32_t},
-     {ha_sort_count_PLAIN_8_uint64_t, ha_sort_count_FOLD_8_uint64_t, NULL,
-      ha_sort_count_WHOLE_8_uint64_t}},
-    {{NULL},
-     {NULL},
-     {ha_sort_count_PLAIN_11_uint32_t, ha_sort_count_FOLD_11_uint32_t, NULL,
-      ha_sort_count_WHOLE_11_uint32_t},
-     {ha_sort_count_PLAIN_11_uint64_t, ha_sort_count_FOLD_11_uint64_t, NULL,
-      ha_sort_count_WHOLE_11_uint64_t}}};
 
 /* ---- all passes ---------------------------------------------------------------------------------- */
 
@@ -261,6 +163,14 @@ typedef struct ha_sort_layout {
     size_t keys[2], carried[2], all;
     size_t scratch[2]; /* keys of one bucket, and what goes along with them */
 } ha_sort_layout;
+
+/* Digits by which elements are sorted, the highest one first. */
+typedef struct ha_sort_digits_of {
+    int bits, n; /* of each; how many digits */
+    int shift[8];
+    int is_all;       /* keys do not differ in others */
+    uint32_t *counts; /* of all digits of a key, or where their elements begin */
+} ha_sort_digits_of;
 
 HA_IN_ int ha_sort_digits(const ha_sort_job *j, int bits) {
     return (8 * (int)j->bytes + bits - 1) / bits;
@@ -294,23 +204,19 @@ HA_IN_ ha_sort_layout ha_sort_layout_of(const ha_sort_job *j) {
     return ha_sort_layout_for(j, HA_SORT_CACHED, HA_SORT_BUCKET);
 }
 
-/* Counts become where digits begin, in the order of the digits with these bits changed. */
-HA_IN_ void ha_sort_begin(uint32_t *counts, uint32_t change, int bits) {
+/* Counts become where digits begin, in the order of the digits with these bits changed. Returns the sum of their squares. */
+HA_IN_ uint64_t ha_sort_begin(uint32_t *counts, uint32_t change, int bits) {
     const uint32_t digits = (uint32_t)1 << bits;
     uint32_t sum = 0;
-    if (!change) /* of most digits */
-        for (uint32_t digit = 0; digit < digits; digit++) {
-            const uint32_t count = counts[digit];
-            counts[digit] = sum;
-            sum += count;
-        }
-    else
-        for (uint32_t digit = 0; digit < digits; digit++) {
-            uint32_t *begin = &counts[digit ^ change];
-            const uint32_t count = *begin;
-            *begin = sum;
-            sum += count;
-        }
+    uint64_t squares = 0;
+    for (uint32_t digit = 0; digit < digits; digit++) {
+        uint32_t *begin = &counts[digit ^ change];
+        const uint32_t count = *begin;
+        *begin = sum;
+        sum += count;
+        squares += (uint64_t)count * count;
+    }
+    return squares;
 }
 
 /* Are there NaNs or -0.0, perhaps? Their highest digits, as folded keys, are those from that of infinity to that of -infinity, and that of
@@ -322,17 +228,28 @@ HA_IN_ int ha_sort_is_doubtful(const uint32_t *counts, const ha_sort_form *f, in
     return any != 0;
 }
 
-/* Counts all digits by the keys of the kind that is given back. */
-HA_IN_ int ha_sort_count_all(const ha_sort_job *j, const void *x, int bits, uint32_t *counts) {
-    const int size = __builtin_ctzll(j->bytes), digits = ha_sort_digits(j, bits);
-    const size_t top = (size_t)(digits - 1) << bits;
-    int kind = !j->is_real ? HA_SORT_PLAIN : size < 2 ? HA_SORT_WHOLE : HA_SORT_FOLD;
-    memset(counts, 0, sizeof *counts * (size_t)digits << bits);
-    ha_sort_counts[bits != 8][size][kind](x, j->n, &j->form, counts);
-    if (kind != HA_SORT_FOLD || !ha_sort_is_doubtful(counts + top, &j->form, (digits - 1) * bits))
+/* Of elements without gaps. half: of keys of 64 bits, which digits; else 0. */
+HA_IN_ void ha_sort_count_half(const ha_sort_job *j, const void *row, int kind, int half,
+                               const ha_sort_digits_of *d) {
+    const int size = __builtin_ctzll(j->bytes), halves = j->bytes == sizeof(uint64_t) ? 2 : 1;
+    const int digits = ha_sort_digits(j, d->bits) / halves;
+    uint32_t *counts = d->counts + ((size_t)(half * digits) << d->bits);
+    memset(counts, 0, sizeof *counts * (size_t)digits << d->bits);
+    ha_sort_counts[d->bits != 8][size + half][kind](row, j->n, &j->form, counts);
+}
+
+/* Counts the highest digits, all of 32 bits, by the keys of the kind that is given back. */
+HA_IN_ int ha_sort_count_highest(const ha_sort_job *j, const void *row,
+                                 const ha_sort_digits_of *d) {
+    const int half = j->bytes == sizeof(uint64_t), top = ha_sort_digits(j, d->bits) - 1;
+    const int kind = !j->is_real                   ? HA_SORT_PLAIN
+                     : j->bytes < sizeof(uint32_t) ? HA_SORT_WHOLE
+                                                   : HA_SORT_FOLD;
+    ha_sort_count_half(j, row, kind, half, d);
+    if (kind != HA_SORT_FOLD ||
+        !ha_sort_is_doubtful(d->counts + ((size_t)top << d->bits), &j->form, top * d->bits))
         return kind;
-    memset(counts, 0, sizeof *counts * (size_t)digits << bits);
-    ha_sort_counts[bits != 8][size][HA_SORT_WHOLE](x, j->n, &j->form, counts);
+    ha_sort_count_half(j, row, HA_SORT_WHOLE, half, d);
     return HA_SORT_WHOLE;
 }
 
@@ -366,20 +283,21 @@ HA_IN_ ha_sort_place ha_sort_source(const ha_sort_job *j, void *row, ha_sort_pla
     return place;
 }
 
-/* The last pass puts into place 0, and the one before it into place 1. */
+/* The last pass puts into place 0, and the one before it into place 1. Keys are there in the end, too, unless these are all digits. */
 HA_IN_ void ha_sort_put_all(const ha_sort_job *j, void *row, int kind, const ha_sort_place *place,
-                            const int *shift, int passes, int bits, uint32_t *counts) {
+                            const ha_sort_digits_of *digits) {
+    const int passes = digits->n;
     ha_sort_pass pass = {.form = j->form,
                          .n = j->n,
                          .wide = j->carried == sizeof(uint64_t),
-                         .mask = ((uint32_t)1 << bits) - 1,
+                         .mask = ((uint32_t)1 << digits->bits) - 1,
                          .from = ha_sort_source(j, row, place[passes & 1])};
     for (int k = 0; k < passes; k++) {
-        const int own = ha_sort_kind_of(j, kind, k, passes), last = k == passes - 1;
-        pass.to = place[(passes - 1 - k) & 1];
-        pass.shift = shift[k];
-        pass.begin = counts + ((size_t)(shift[k] / bits) << bits);
-        if (last && k > 0 && j->what == HA_SORT_NUMBERS) pass.to.keys = NULL;
+        const int own = ha_sort_kind_of(j, kind, k, passes), digit = passes - 1 - k;
+        pass.to = place[digit & 1];
+        pass.shift = digits->shift[digit];
+        pass.begin = digits->counts + ((size_t)(pass.shift / digits->bits) << digits->bits);
+        if (!digit && k > 0 && digits->is_all && j->what == HA_SORT_NUMBERS) pass.to.keys = NULL;
         ha_sort_puts[__builtin_ctzll(j->bytes)][own](&pass);
         pass.from = pass.to;
     }
@@ -399,27 +317,76 @@ HA_IN_ void ha_sort_bring(const ha_sort_job *j, ha_sort_place place) {
     if (j->carried) ha_sort_copy(j->q, j->q_step, place.carried, 1, j->n, j->carried);
 }
 
-HA_IN_ void ha_sort_by_digits(const ha_sort_job *j, const ha_sort_layout *layout, char *room) {
-    const int bits = layout->bits;
-    const uint64_t mask = ((uint64_t)1 << bits) - 1;
-    uint32_t *counts = (uint32_t *)(void *)room;
+/* Do many have the bits from there on in common with another one? Of some that are looked at, by a hash of these bits (Knuth,
+ * volume 3, section 6.4). */
+HA_IN_ int ha_sort_is_crowded(const ha_sort_job *j, const void *row, int shift) {
+    uint64_t seen[64] = {0};
+    const int64_t some = j->n < HA_SORT_LOOKED_AT ? j->n : HA_SORT_LOOKED_AT;
+    int common = 0;
+    for (int64_t i = 0; i < some; i++) {
+        const int64_t at = j->n * i / some;
+        const uint64_t key = ha_sort_key(ha_sort_read(row, j->bytes, at), &j->form) >> shift;
+        const uint64_t hash = key * 0x9e3779b97f4a7c15 >> 52, bit = (uint64_t)1 << hash % 64;
+        common += (seen[hash / 64] & bit) != 0;
+        seen[hash / 64] |= bit;
+    }
+    return common > HA_SORT_IN_COMMON;
+}
+
+/* All in which keys differ, or the highest ones, when so few elements have these in common with another one, were they independent of
+ * each other, that these can be mended. One digit at least is what numbers are put by. The highest digits are counted. */
+HA_IN_ void ha_sort_choose(const ha_sort_job *j, const void *row, int kind, int by_all,
+                           ha_sort_digits_of *d) {
+    const uint64_t mask = ((uint64_t)1 << d->bits) - 1, change = j->form.change;
+    const uint64_t first = ha_sort_key(ha_sort_read(row, j->bytes, 0), &j->form) ^ change;
+    const double n = (double)j->n;
+    const int digits = ha_sort_digits(j, d->bits);
+    double pairs = n * n / 2;
+    for (int digit = digits - 1; digit >= 0; digit--) {
+        const int shift = digit * d->bits, is_enough = pairs * HA_SORT_STRAYS < n;
+        uint32_t *counts = d->counts + ((size_t)digit << d->bits);
+        if (is_enough && !by_all && !ha_sort_is_crowded(j, row, shift + d->bits)) return;
+        by_all |= is_enough;
+        if (j->bytes == sizeof(uint64_t) && digit == digits / 2 - 1)
+            ha_sort_count_half(j, row, kind, 0, d);
+        if (counts[first >> shift & mask] == (uint64_t)j->n &&
+            (digit || d->n || j->what != HA_SORT_NUMBERS))
+            continue;
+        pairs *= (double)ha_sort_begin(counts, (uint32_t)(change >> shift & mask), d->bits) /
+                 (n * n);
+        d->shift[d->n++] = shift;
+    }
+    d->is_all = 1;
+}
+
+/* Place 0 is in the order of some digits: in that of all, or too many elements are not. */
+HA_IN_ int ha_sort_mend(const ha_sort_job *j, int kind, ha_sort_place place) {
+    const int is_of_keys = kind == HA_SORT_FOLD && j->what == HA_SORT_NUMBERS;
+    const ha_sort_pass pass = {
+        .form = j->form, .from = place, .n = j->n, .wide = j->carried == sizeof(uint64_t)};
+    return ha_sort_mends[j->bytes == sizeof(uint64_t)][is_of_keys ? HA_SORT_PLAIN : kind](&pass,
+                                                                                          j->n / 4);
+}
+
+/* Returns whether elements are in order; if not, those with equal keys are. */
+HA_IN_ int ha_sort_by_some_digits(const ha_sort_job *j, const ha_sort_layout *layout, char *room,
+                                  int by_all) {
+    ha_sort_digits_of digits = {.bits = layout->bits, .counts = (uint32_t *)(void *)room};
     ha_sort_place place[2];
-    int shift[8], passes = 0;
     ha_sort_places_in(j, layout, room, place);
     void *row = ha_sort_row(j, &place[0]);
-    const int kind = ha_sort_count_all(j, row, bits, counts);
-    const uint64_t first = ha_sort_key(ha_sort_read(j->x, j->bytes, 0), &j->form) ^ j->form.change;
-    for (int at = 0, width = 8 * (int)j->bytes; at < width; at += bits) {
-        uint32_t *of_digit = counts + ((size_t)(at / bits) << bits);
-        const int is_last = at + bits >= width;
-        const int is_shared = of_digit[first >> at & mask] == (uint64_t)j->n;
-        if (is_shared && !(is_last && !passes && j->what == HA_SORT_NUMBERS)) continue;
-        ha_sort_begin(of_digit, (uint32_t)(j->form.change >> at & mask), bits);
-        shift[passes++] = at;
-    }
-    if (!passes) return;
-    ha_sort_put_all(j, row, kind, place, shift, passes, bits, counts);
+    const int kind = ha_sort_count_highest(j, row, &digits);
+    ha_sort_choose(j, row, kind, by_all, &digits);
+    if (!digits.n) return 1;
+    ha_sort_put_all(j, row, kind, place, &digits);
+    const int is_done = digits.is_all || ha_sort_mend(j, kind, place[0]);
     ha_sort_bring(j, place[0]);
+    return is_done;
+}
+
+HA_IN_ void ha_sort_by_digits(const ha_sort_job *j, const ha_sort_layout *layout, char *room) {
+    if (!ha_sort_by_some_digits(j, layout, room, 0))
+        (void)ha_sort_by_some_digits(j, layout, room, 1);
 }
 
 /* ---- a few --------------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
-/* Sorting by buckets on the host, as if caches held a few hundred bytes: keys of all kinds, from all in one bucket to one bucket for
- * each, in rows with gaps and backwards, against a sort by comparing that keeps the order of equals. */
+/* Sorting on the host, by digits, and by buckets as if caches held a few hundred bytes: keys of all kinds, from all in one bucket to one
+ * bucket for each, in rows with gaps and backwards, against a sort by comparing that keeps the order of equals. */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #include "../../harray_ops.h"
@@ -34,12 +34,24 @@ enum {
     IN_THE_MIDDLE,
     ONE_FAR_AWAY,
     SOME_FAR_AWAY,
+    CLUSTERS,       /* of about 50 that differ in the lowest bits */
+    SMALL_CLUSTERS, /* of about 2 */
     ALL_THE_SAME,
     SPECIAL,
     KINDS
 };
 
-static double some_real(int kind, int i) {
+/* The same for the same number, of so many bits. */
+static uint64_t scattered(uint32_t number, int bits) {
+    return (number + 1) * 0x9e3779b97f4a7c15u >> (64 - bits);
+}
+static int row_length; /* of the row that is made */
+static uint64_t of_cluster(int kind, int bits, int low) {
+    const uint32_t clusters = (uint32_t)row_length / (kind == CLUSTERS ? 50 : 2) + 1;
+    return scattered(draw(clusters), bits - low) << low | draw(1u << low);
+}
+
+static double some_real(int kind, int i, int bits) {
     static const double special[] = {
         0.0, -0.0, (double)NAN, -(double)NAN, (double)INFINITY, -(double)INFINITY, 1};
     const double unit = (double)(draw_bits() >> 11) / 9007199254740992.0;
@@ -58,6 +70,9 @@ static double some_real(int kind, int i) {
         return i ? unit / 1024 + 1 : -1e30;
     case SOME_FAR_AWAY: /* at each digit */
         return 1 + (i < 20 ? ldexp(1, 3 * i - 50) : draw(100) / 4503599627370496.0);
+    case CLUSTERS:
+    case SMALL_CLUSTERS: /* as many bits as there are behind the point */
+        return 1 + ldexp((double)of_cluster(kind, bits, 5), -bits);
     case ALL_THE_SAME:
         return 0.5;
     default:
@@ -81,6 +96,9 @@ static uint64_t some_integer(int kind, int i, int bits) {
         return i ? draw(1u << 20) : (uint64_t)1 << (bits - 1);
     case SOME_FAR_AWAY:
         return i < bits ? (uint64_t)1 << i : draw(8);
+    case CLUSTERS:
+    case SMALL_CLUSTERS:
+        return of_cluster(kind, bits, 8);
     case ALL_THE_SAME:
         return 77;
     default:
@@ -89,7 +107,7 @@ static uint64_t some_integer(int kind, int i, int bits) {
 }
 
 static void put_some(ha_dtype type, int kind, int i, char *to) {
-    const double real = some_real(kind, i);
+    const double real = some_real(kind, i, type == HA_DTYPE_float ? 23 : 52);
     const float single = (float)real;
     const size_t bytes = ha_dtype_size(type);
     const uint64_t integer = some_integer(kind, i, (int)(8 * bytes));
@@ -160,8 +178,8 @@ static void expect_row(const ha_sort_job *j, char *x, char *q, int kind) {
     }
 }
 
-/* Values are the numbers of elements, too. */
-static void try_row(int what, int64_t n, int kind, size_t cached, size_t bucket) {
+/* Values are the numbers of elements, too. bucket: bytes; 0: caches hold all. */
+static void try_row(int what, int64_t n, int kind, size_t bucket) {
     static _Alignas(8) char x[MOST * STEPS * 8], q[MOST * STEPS * 8];
     const int64_t steps[] = {1, 1, 2, -1, -2};
     ha_sort_job j = {.what = what,
@@ -176,6 +194,7 @@ static void try_row(int what, int64_t n, int kind, size_t cached, size_t bucket)
                      .q_step = steps[draw(5)]};
     j.x = at_row(x, j.bytes, j.x_step, n, 0);
     j.q = j.carried ? at_row(q, j.carried, j.q_step, n, 0) : NULL;
+    row_length = (int)n;
     memset(x, 0, sizeof x), memset(q, 0xff, sizeof q);
     for (int i = 0; i < (int)n; i++) {
         const uint64_t number = (uint64_t)i;
@@ -186,12 +205,12 @@ static void try_row(int what, int64_t n, int kind, size_t cached, size_t bucket)
         places[i] = i;
     }
     qsort(places, (size_t)n, sizeof *places, compare_places);
-    const ha_sort_layout layout = ha_sort_layout_for(&j, cached, bucket);
-    assert_true(layout.longest > 0);
+    const ha_sort_layout layout = ha_sort_layout_for(&j, bucket ? 64 : SIZE_MAX, bucket);
+    assert_true((layout.longest > 0) == (bucket > 0));
     char *room = (char *)malloc(layout.all + BEHIND);
     assert_non_null(room);
     memset(room, 0x5a, layout.all + BEHIND);
-    ha_sort_by_buckets(&j, &layout, room);
+    (bucket ? ha_sort_by_buckets : ha_sort_by_digits)(&j, &layout, room);
     for (size_t i = 0; i < BEHIND; i++) assert_true(room[layout.all + i] == 0x5a);
     free(room);
     expect_row(&j, x, q, kind);
@@ -199,13 +218,13 @@ static void try_row(int what, int64_t n, int kind, size_t cached, size_t bucket)
 
 static void rows(HA_UNUSED void **state) {
     static const int64_t lengths[] = {65, 66, 300, 1000, 3000};
-    static const size_t buckets[] = {100, 700, 2000, 1 << 20};
+    static const size_t buckets[] = {0, 0, 100, 700, 2000, 1 << 20};
     for (int t = 0; t < TYPES; t++)
         for (int kind = 0; kind < KINDS; kind++)
             for (int i = 0; i < 3 * 2 * 5; i++) {
                 type_now = types[t];
                 is_descending = i / 3 % 2;
-                try_row(i % 3, lengths[i / 6], kind, 64, buckets[draw(4)]);
+                try_row(i % 3, lengths[i / 6], kind, buckets[draw(6)]);
             }
 }
 
@@ -216,8 +235,43 @@ static void long_rows(HA_UNUSED void **state) {
             for (int what = HA_SORT_ELEMENTS; what <= HA_SORT_VALUES; what++) {
                 type_now = types[t];
                 is_descending = (int)draw(2);
-                try_row(what, MOST, kind, 64, (size_t)(1 + draw(3)) << 15);
+                try_row(what, MOST, kind, 0);
+                try_row(what, MOST, kind, (size_t)(1 + draw(3)) << 15);
             }
+}
+
+/* Keys without a sign of 64 bits: how many digits they are sorted by, at first, and whether they are in order then. */
+static int sorted_by(int kind, int64_t n, int *digits) {
+    uint64_t x[4000];
+    ha_sort_job j = {.what = HA_SORT_ELEMENTS,
+                     .bytes = sizeof *x,
+                     .form = ha_sort_form_of(HA_DTYPE_uint64_t, 0),
+                     .n = n,
+                     .x = x,
+                     .x_step = 1};
+    const ha_sort_layout layout = ha_sort_layout_of(&j);
+    char *room = (char *)malloc(layout.all);
+    ha_sort_digits_of d = {.bits = layout.bits, .counts = (uint32_t *)(void *)room};
+    assert_non_null(room);
+    row_length = (int)n;
+    for (int i = 0; i < (int)n; i++) x[i] = some_integer(kind, i, 64);
+    ha_sort_choose(&j, x, ha_sort_count_highest(&j, x, &d), 0, &d);
+    *digits = d.n;
+    const int is_done = ha_sort_by_some_digits(&j, &layout, room, 0);
+    free(room);
+    return is_done;
+}
+
+/* By as many of the highest digits as tell most keys apart; by all, when some that are looked at have these in common; first by the
+ * highest ones and then by all, when too many have, and those that are looked at have not. */
+static void highest_digits(HA_UNUSED void **state) {
+    int digits;
+    assert_true(sorted_by(ANY, 4000, &digits) && digits == 3); /* of 8 */
+    assert_true(sorted_by(ANY, 100, &digits) && digits == 2);
+    assert_true(sorted_by(LOW_BITS, 4000, &digits) && digits == 2);
+    assert_true(sorted_by(CLUSTERS, 4000, &digits) && digits == 8);
+    assert_true(!sorted_by(SMALL_CLUSTERS, 4000, &digits) && digits < 8);
+    assert_true(sorted_by(ALL_THE_SAME, 4000, &digits) && digits == 0);
 }
 
 /* Digits fill what a bucket's may have: 22 or 55 bits are left of 32 and 64. */
@@ -253,10 +307,8 @@ static void called(HA_UNUSED void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows),
-        cmocka_unit_test(long_rows),
-        cmocka_unit_test(widths),
-        cmocka_unit_test(called),
+        cmocka_unit_test(rows),   cmocka_unit_test(long_rows), cmocka_unit_test(highest_digits),
+        cmocka_unit_test(widths), cmocka_unit_test(called),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
