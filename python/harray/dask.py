@@ -118,7 +118,7 @@ class Store(collections.abc.MutableMapping):
                 except (BufferError, RuntimeError, MemoryError):
                     continue # somebody has it open, or it is a caller's memory: the next one
                 _return_memory()
-                return array.nbytes
+                return array._storage_nbytes # a view's is that of all it is of
         if getattr(self._others, "fast", None):
             return self._others.evict()
         return -1

@@ -1,5 +1,8 @@
 /* harray.Array: what it is, and what it is asked. */
+#define _GNU_SOURCE /* dladdr */
 #include "binding.h"
+
+#include <dlfcn.h>
 
 #include <stddef.h>
 #include <stdio.h>
@@ -67,6 +70,8 @@ static PyObject *get_number(PyObject *self, void *which) {
         return PyLong_FromSize_t(dtype_size(x.type));
     case 'o':
         return PyLong_FromLongLong(x.offset);
+    case 'S':
+        return PyLong_FromSize_t(ha_array_size(x.array) * dtype_size(x.type));
     case 'n':
         return PyLong_FromUnsignedLongLong(ha_array_id(x.array));
     default:
@@ -120,6 +125,13 @@ static void free_capsule(PyObject *capsule) {
 /* The engine is known by where its functions are: two copies of it do not know each other's arrays. */
 static void *engine(void) { return (void *)(uintptr_t)ha_host; }
 
+/* The library or program that has the function. */
+static const char *file_of(const void *function) {
+    Dl_info info;
+    return function && dladdr(function, &info) && info.dli_fname ? info.dli_fname
+                                                                 : "of which nothing is known";
+}
+
 static PyObject *get_address(PyObject *self, void *unused) {
     (void)unused;
     darray *x = malloc(sizeof *x);
@@ -139,10 +151,12 @@ static PyObject *from_address(PyObject *type, PyObject *capsule) {
     (void)type;
     if (!PyCapsule_IsValid(capsule, capsule_name))
         return PyErr_Format(PyExc_TypeError, "%R is no capsule of harray", capsule);
-    if (PyCapsule_GetContext(capsule) != engine()) {
-        PyErr_SetString(PyExc_BufferError,
-                        "the array is of another copy of harray in this process: "
-                        "link the extension with harray.get_library()");
+    void *other = PyCapsule_GetContext(capsule);
+    if (other != engine()) {
+        PyErr_Format(PyExc_BufferError,
+                     "the array is of another copy of harray in this process, %s; this is %s: link "
+                     "the extension with harray.get_library()",
+                     file_of(other), file_of(engine()));
         return NULL;
     }
     return array_view(*(darray *)PyCapsule_GetPointer(capsule, capsule_name));
@@ -264,16 +278,16 @@ static PyObject *sync_array(PyObject *self, PyObject *unused) {
 }
 
 /* Lists of lists of numbers, as NumPy's. */
-static PyObject *list_part(darray x, int64_t *index, int depth) {
+static PyObject *list_part(darray x, int64_t *index, int depth, const char *site) {
     if (depth == x.rank) {
         ha_dvalue value;
         ha_status status = HA_OK;
-        UNLOCKED(status = darray_get(x, x.rank, index, &value));
+        UNLOCKED(HA_FROM(site) status = darray_get(x, x.rank, index, &value));
         return status ? raise_status(status) : number_from(value);
     }
     PyObject *list = PyList_New(0);
     for (index[depth] = 0; list && index[depth] < x.extent[depth]; index[depth]++) {
-        PyObject *item = list_part(x, index, depth + 1);
+        PyObject *item = list_part(x, index, depth + 1, site);
         if (!item || PyList_Append(list, item)) Py_CLEAR(list);
         Py_XDECREF(item);
     }
@@ -283,7 +297,7 @@ static PyObject *list_part(darray x, int64_t *index, int depth) {
 static PyObject *to_list(PyObject *self, PyObject *unused) {
     (void)unused;
     int64_t index[HA_MOST_RANK + 1];
-    return list_part(ARRAY(self), index, 0);
+    return list_part(ARRAY(self), index, 0, here());
 }
 
 static PyObject *item(PyObject *self, PyObject *unused) {
@@ -293,7 +307,8 @@ static PyObject *item(PyObject *self, PyObject *unused) {
     ha_status status = HA_OK;
     if (darray_size(ARRAY(self)) != 1)
         return PyErr_Format(PyExc_ValueError, "only an array of one element is a number");
-    UNLOCKED(status = darray_get(ARRAY(self), ARRAY(self).rank, first, &value));
+    const char *site = here();
+    UNLOCKED(HA_FROM(site) status = darray_get(ARRAY(self), ARRAY(self).rank, first, &value));
     return status ? raise_status(status) : number_from(value);
 }
 
@@ -321,6 +336,21 @@ static int truth(PyObject *self) {
     const int result = number ? PyObject_IsTrue(number) : -1;
     Py_XDECREF(number);
     return result;
+}
+
+/* And a number as NumPy's; without these Python would read the bytes of one as text. */
+static PyObject *whole_number(PyObject *self) {
+    PyObject *number = item(self, NULL);
+    PyObject *whole = number ? PyNumber_Long(number) : NULL;
+    Py_XDECREF(number);
+    return whole;
+}
+
+static PyObject *real_number(PyObject *self) {
+    PyObject *number = item(self, NULL);
+    PyObject *real = number ? PyNumber_Float(number) : NULL;
+    Py_XDECREF(number);
+    return real;
 }
 
 /* ---- the type --------------------------------------------------------------------------------- */
@@ -387,6 +417,7 @@ static PyGetSetDef members[] = {
     {"nbytes", get_number, NULL, "Bytes of the elements.", "b"},
     {"itemsize", get_number, NULL, "Bytes of one element.", "i"},
     {"offset", get_number, NULL, "Of the first element in the storage, in elements.", "o"},
+    {"_storage_nbytes", get_number, NULL, NULL, "S"},
     {"id", get_number, NULL, "A number that no other array gets; of views the same.", "n"},
     {"version", get_number, NULL, "Raised by every write.", "v"},
     {"order", get_order, NULL, "\"C\", \"F\", or None where there are gaps.", NULL},
@@ -419,6 +450,8 @@ static PyType_Slot slots[] = {{Py_tp_doc, "An array that is coherent on the host
                               {Py_nb_power, refuse_power},
                               {Py_nb_negative, refuse_unary},
                               {Py_nb_bool, truth},
+                              {Py_nb_int, whole_number},
+                              {Py_nb_float, real_number},
                               {Py_bf_getbuffer, array_buffer},
                               {Py_bf_releasebuffer, release_buffer},
                               {0, NULL}};

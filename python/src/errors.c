@@ -62,7 +62,8 @@ static const char *text_of(ha_status status, const ha_error *error) {
 
 PyObject *raise_error(ha_status status, const ha_error *error, const char *more) {
     if (PyErr_Occurred()) return NULL;
-    const char *fork = is_forked ? " (start method spawn or forkserver)" : "";
+    const int says_fork = is_forked && status == HA_ERR_STATE;
+    const char *fork = says_fork ? " (start method spawn or forkserver)" : "";
     PyObject *text = PyUnicode_FromFormat("%s%s%s", text_of(status, error), more, fork);
     PyObject *type = class_of(status);
     if (!text) return NULL;

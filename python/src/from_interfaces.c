@@ -65,6 +65,27 @@ static int data_from(PyObject *dictionary, void **data, int *read_only) {
     return 0;
 }
 
+/* Of an element; 0: no such type is known. */
+static size_t bytes_of_type(const char *typestr) {
+    PyObject *text = PyUnicode_FromString(typestr);
+    ha_dtype type;
+    const int status = text ? dtype_from(text, &type) : -1;
+    Py_XDECREF(text);
+    if (status) PyErr_Clear();
+    return status ? 0 : dtype_size(type);
+}
+
+static int shape_is_sound(const ha_array_interface *in) {
+    const int64_t known = (int64_t)bytes_of_type(in->typestr);
+    int64_t bytes = known ? known : 1;
+    for (int d = 0; d < in->rank; d++) {
+        if (in->shape[d] < 0) return refuse("shape", "it has a negative number"), 0;
+        if (in->shape[d] && __builtin_mul_overflow(bytes, in->shape[d], &bytes))
+            return refuse("shape", "it has more elements than there can be"), 0;
+    }
+    return 1;
+}
+
 /* What both interfaces have; their structs begin in the same way. */
 static int common_from(PyObject *dictionary, ha_array_interface *in) {
     if (!PyDict_Check(dictionary))
@@ -73,10 +94,19 @@ static int common_from(PyObject *dictionary, ha_array_interface *in) {
     if (PyErr_Occurred() || numbers_from(entry(dictionary, "shape"), "shape", in->shape, &in->rank))
         return -1;
     return strides_from(dictionary, in->rank, &in->has_strides, in->strides) ||
-                   typestr_from(dictionary, in->typestr) ||
+                   typestr_from(dictionary, in->typestr) || !shape_is_sound(in) ||
                    data_from(dictionary, &in->data, &in->read_only)
                ? -1
                : 0;
+}
+
+/* An entry that the library refuses, as all that is wrong with one: its text names it. */
+static PyObject *keep_or_refuse(darray x, PyObject *owner) {
+    if (x.array) return keep_until_gone(x, owner, NULL);
+    const ha_error error = ha_take_error();
+    const int is_entry = error.status == HA_ERR_UNSUPPORTED || error.status == HA_ERR_ARGUMENT;
+    if (!is_entry) return raise_error(error.status, &error, "");
+    return PyErr_Format(PyExc_ValueError, "array interface: %s", error.text);
 }
 
 PyObject *take_interface(PyObject *dictionary, PyObject *owner) {
@@ -84,7 +114,7 @@ PyObject *take_interface(PyObject *dictionary, PyObject *owner) {
     darray x = {.array = NULL};
     if (common_from(dictionary, &in)) return NULL;
     UNLOCKED(x = darray_from_array_interface(&in));
-    return keep_until_gone(x, owner, NULL);
+    return keep_or_refuse(x, owner);
 }
 
 static int stream_from(PyObject *dictionary, ha_cuda_array_interface *in) {
@@ -125,20 +155,10 @@ PyObject *take_cuda_interface(PyObject *dictionary, PyObject *owner, PyObject *w
     ha_cuda_array_interface in = cuda_of(&plain);
     if (stream_from(dictionary, &in) || device_of(in.data, where, &context)) return NULL;
     UNLOCKED(x = darray_from_cuda_array_interface(&in, context));
-    return keep_until_gone(x, owner, NULL);
+    return keep_or_refuse(x, owner);
 }
 
 /* ---- SYCL ------------------------------------------------------------------------------------- */
-
-/* Of an element; 0: no such type is known. */
-static size_t bytes_of_type(const char *typestr) {
-    PyObject *text = PyUnicode_FromString(typestr);
-    ha_dtype type;
-    const int status = text ? dtype_from(text, &type) : -1;
-    Py_XDECREF(text);
-    if (status) PyErr_Clear();
-    return status ? 0 : dtype_size(type);
-}
 
 /* Strides are in elements. The flag beside the address says True both of what may be written to, by dpctl, and of
  * what may not, by the text that describes it: it says nothing. */
@@ -155,8 +175,6 @@ static int sycl_from(PyObject *dictionary, ha_sycl_usm_array_interface *in) {
     memcpy(in->strides, plain.strides, sizeof in->strides);
     if (in->version != HA_SYCL_USM_ARRAY_INTERFACE_VERSION) return refuse("version", "it is not 1");
     if (!bytes_of_type(in->typestr)) return refuse("typestr", "there is no such type here");
-    for (int d = 0; d < in->rank; d++)
-        if (in->shape[d] < 0) return refuse("shape", "it has a negative number");
     offset = entry(dictionary, "offset");
     in->offset = offset && offset != Py_None ? number_of(offset, "offset") : 0;
     return PyErr_Occurred() ? -1 : 0;

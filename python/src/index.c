@@ -86,7 +86,8 @@ PyObject *array_subscript(PyObject *self, PyObject *index) {
     ha_status status = HA_OK;
     if (follow(self, index, &w)) return NULL;
     if (!is_element(&w, self)) return array_view(w.x);
-    UNLOCKED(status = darray_get(ARRAY(self), w.numbers, w.at, &value));
+    const char *site = here();
+    UNLOCKED(HA_FROM(site) status = darray_get(ARRAY(self), w.numbers, w.at, &value));
     return status ? raise_status(status) : number_from(value);
 }
 

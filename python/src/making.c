@@ -26,6 +26,12 @@ static int plan_from(PyObject *shape, plan *p) {
     p->rank = shape_from(shape, p->extent);
     if (p->rank < 0 || (p->dtype && p->dtype != Py_None && dtype_from(p->dtype, &p->type)))
         return -1;
+    int64_t bytes = (int64_t)dtype_size(p->type);
+    for (int d = 0; d < p->rank; d++)
+        if (p->extent[d] > 0 && __builtin_mul_overflow(bytes, p->extent[d], &bytes))
+            return PyErr_Format(PyExc_ValueError, "shape: %R is more than 63 bits count in bytes",
+                                shape),
+                   -1;
     return order_from(p->order, &p->in) || context_from(p->where, &p->context) ? -1 : 0;
 }
 

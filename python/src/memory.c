@@ -64,7 +64,7 @@ PyObject *array_evict(PyObject *self, PyObject *args) {
 PyObject *array_done(PyObject *self, PyObject *args) {
     ha_context *context;
     if (context_or_home(self, args, &context)) return NULL;
-    ha_array_done(ARRAY(self).array, context);
+    UNLOCKED(ha_array_done(ARRAY(self).array, context));
     Py_RETURN_NONE;
 }
 

@@ -110,7 +110,22 @@ static const char *site_of(PyObject *frame) {
     return site;
 }
 
+/* While the main thread waits inside of harray, which has no GIL then: the exception stays for whoever is called. */
+static int is_interrupted(void) {
+    const PyGILState_STATE state = PyGILState_Ensure();
+    const int is = PyErr_CheckSignals();
+    PyGILState_Release(state);
+    return is;
+}
+
+static void take_part(void) {
+    static _Thread_local int is_known;
+    if (!is_known && is_main_thread()) ha_ask_while_waiting_(is_interrupted);
+    is_known = 1;
+}
+
 const char *here(void) {
+    take_part();
     PyObject *type, *value, *trace, *frame = (PyObject *)PyEval_GetFrame();
     if (!frame) return "Python";
     PyErr_Fetch(&type, &value, &trace); // it is asked for while errors are on their way, too

@@ -125,6 +125,10 @@ def test_a_store_evicts(tmp_path):
         del a
         assert store.evict() == 1 << 20
         assert [store[i].numpy().sum() for i in range(4)] == [i << 17 for i in range(4)]
+        for i in range(4):
+            del store[i]
+        store["part"] = ha.zeros((1 << 20,))[:10] # all that it is a part of goes
+        assert store.evict() == 8 << 20
         assert len(os.listdir({str(tmp_path / "spill")!r})) <= 1 # of distributed's own buffer
         print("passed")
     """, tmp_path)

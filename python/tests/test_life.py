@@ -162,7 +162,7 @@ def test_subinterpreters_are_refused():
             told = interpreters.run_string(one, "import sys; sys.path[:] = " + repr(sys.path) + "; import harray")
         except Exception as error:
             told = str(error)
-        assert told and "harray" in str(told), told
+        assert "main interpreter" in str(told), told
     """)
 
 
@@ -279,11 +279,16 @@ def test_ctrl_c_ends_a_wait_for_several():
 
 
 @pytest.mark.parametrize("what", ["x.copy()", "x.astype('f4')", "copy.deepcopy(x)", "y.__setitem__(..., x)", "x.__setitem__(..., z)",
-                                  "x.retrieve('sim:0')", "w.sync()", "np.asarray(x)", "x.numpy()"])
+                                  "x.retrieve('sim:0')", "w.sync()", "np.asarray(x)", "x.numpy()", "x[0]", "x.__setitem__(0, 2)",
+                                  "x.__setitem__(..., 2)", "x.tolist()", "str(x)", "x[:1].item()", "float(x[:1])", "ops.sum(x)",
+                                  "ops.add(x, 1)", "ops.add(y, 1, out=x)", "ha.equal(x, y)", "ha.save(path, x)", "ha.array(x)",
+                                  "x.__dlpack__(copy=True)"])
 def test_ctrl_c_ends_waits_of_others(what):
     """Of what copies and moves, as of what opens; the thread that has it open is not disturbed, and then all goes on."""
     out = run(f"""
-        import copy, signal, threading, numpy as np
+        import copy, os, signal, tempfile, threading, numpy as np
+        from harray import ops
+        path = os.path.join(tempfile.mkdtemp(), "x.npy")
         kept = np.ones(3)
         x, y, z, w = ha.zeros(3), ha.zeros(3), ha.zeros(3), ha.wrap(kept)
         opened, leave = threading.Event(), threading.Event()

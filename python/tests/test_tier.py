@@ -253,6 +253,31 @@ PROGRAM = """
 """
 
 
+@pytest.mark.parametrize("hint", ["x.done('host')", "x.done()", "x.set_priority(1)", "x.residency", "x.statistics", "repr(x)"])
+def test_hints_while_a_tier_works(hint):
+    """Its functions need the GIL: whoever asks meanwhile does not wait for the array with it."""
+    assert run(f"""
+    import harray as ha, threading
+    begun, goes_on, values = threading.Event(), threading.Event(), {{}}
+    def put(key, view): values[key] = bytes(view)
+    def get(key, view):
+        begun.set()
+        goes_on.wait()
+        view[:] = values[key]
+    ha.set_tier("host", ha.Tier(put, get, values.pop))
+    x = ha.full(1 << 17, 1.0, name="x")
+    x.defer("host")
+    reader = threading.Thread(target=lambda: x[0])
+    reader.start()
+    begun.wait()
+    threading.Timer(0.2, goes_on.set).start()
+    {hint}
+    goes_on.wait()
+    reader.join()
+    print("passed")
+    """) == "passed\n"
+
+
 @pytest.mark.parametrize("kept", ["", "; del x"])
 def test_nothing_is_left_at_the_end(kept):
     assert run(PROGRAM + f"    assert len(values) == 1{kept}\n") == "delete 1\n"

@@ -103,19 +103,23 @@ HA_IN_ void ha_say_late(ha_array *a, ha_blocked *blocked) {
     fprintf(stderr, "\n");
 }
 
-/* Until something changes that waiters of the array look at. */
-HA_IN_ void ha_sleep(ha_bucket *b, ha_array *a, ha_blocked *blocked) HA_REQUIRES_(ha_slow.lock)
+/* Until something changes that waiters of the array look at. Nonzero: the wait is to end (ha_ask_while_waiting_). */
+HA_IN_ int ha_sleep(ha_bucket *b, ha_array *a, ha_blocked *blocked) HA_REQUIRES_(ha_slow.lock)
     HA_RELEASE_(b->lock) {
     int late = 0;
     ha_slow.sleeps++;
     pthread_mutex_unlock(&ha_slow.lock);
-    if (blocked->verbose)
-        late = pthread_cond_timedwait(&b->change, &b->lock, &blocked->late) == ETIMEDOUT;
-    else
+    if (ha_self.asked || blocked->verbose) {
+        const struct timespec until = ha_self.asked ? ha_soon() : blocked->late;
+        late = pthread_cond_timedwait(&b->change, &b->lock, &until) == ETIMEDOUT;
+    } else
         pthread_cond_wait(&b->change, &b->lock);
     pthread_mutex_unlock(&b->lock);
-    if (late) ha_say_late(a, blocked);
+    if (late && blocked->verbose && ha_now() - blocked->since >= HA_LONG_WAIT_NS_)
+        ha_say_late(a, blocked);
+    const int ends = late && ha_is_asked_to_end();
     pthread_mutex_lock(&ha_slow.lock);
+    return ends;
 }
 
 /* While waiters is raised, whoever changes something wakes the bucket, and no fast path passes. */
@@ -138,7 +142,7 @@ HA_IN_ void ha_waiter_unlist(ha_waiter *w) HA_REQUIRES_(ha_slow.lock) {
 }
 
 /* Waits until the requests can be granted: HA_OK, HA_ERR_CONFLICT, HA_ERR_DEADLOCK, HA_ERR_BUSY (when
- * `trying`), HA_ERR_MEMORY (the table of holders is full), HA_ERR_STATE (the array was freed). */
+ * `trying`, or asked to end), HA_ERR_MEMORY (the table of holders is full), HA_ERR_STATE (the array was freed). */
 HA_IN_ ha_status ha_wait_admit(ha_array *a, const ha_lock_request *request, int trying,
                                uint64_t *ticket, ha_blocker *blocker, ha_blocked *blocked) {
     ha_bucket *b = ha_bucket_of(a);
@@ -171,7 +175,10 @@ HA_IN_ ha_status ha_wait_admit(ha_array *a, const ha_lock_request *request, int 
             s = HA_ERR_DEADLOCK;
         if (s != HA_RETRY_) break;
         if (by_another) ha_note_blocked(blocked, blocker);
-        ha_sleep(b, a, blocked);
+        if (!ha_sleep(b, a, blocked)) continue;
+        s = HA_ERR_BUSY;
+        pthread_mutex_lock(&b->lock);
+        break;
     }
     ha_waiters_add(a, (uint32_t)-1);
     if (listed) {

@@ -163,26 +163,29 @@ HA_IN_ void ha_turn_say(const ha_turn *t, const char *site) {
     fprintf(stderr, "\n");
 }
 
-/* Until it is the first one, and something has changed since it tried. */
-HA_IN_ void ha_turn_sleep(ha_turn *t, const char *site) HA_REQUIRES_(ha_turns.lock) {
-    struct timespec late;
-    int verbose = ha_verbose();
-    clock_gettime(CLOCK_REALTIME, &late);
-    const uint64_t ns = (uint64_t)late.tv_nsec + HA_LONG_WAIT_NS_;
-    late.tv_sec += (time_t)(ns / 1000000000);
-    late.tv_nsec = (long)(ns % 1000000000);
-    while (ha_turn_first(t->memory) != t || (t->waits && t->seen == ha_turns_changes())) {
+/* Until it is the first one, and something has changed since it tried. Nonzero: the wait is to end
+ * (ha_ask_while_waiting_). */
+HA_IN_ int ha_turn_sleep(ha_turn *t, const char *site) HA_REQUIRES_(ha_turns.lock) {
+    const uint64_t since = ha_now();
+    int verbose = ha_verbose(), ends = 0;
+    while (!ends &&
+           (ha_turn_first(t->memory) != t || (t->waits && t->seen == ha_turns_changes()))) {
         int is_late = 0;
-        if (verbose)
-            is_late = pthread_cond_timedwait(&ha_turns.change, &ha_turns.lock, &late) == ETIMEDOUT;
-        else
+        if (verbose || ha_self.asked) {
+            const struct timespec until = ha_soon();
+            is_late = pthread_cond_timedwait(&ha_turns.change, &ha_turns.lock, &until) == ETIMEDOUT;
+        } else
             pthread_cond_wait(&ha_turns.change, &ha_turns.lock);
         if (!is_late) continue;
-        verbose = 0;
         pthread_mutex_unlock(&ha_turns.lock);
-        ha_turn_say(t, site);
+        if (verbose && ha_now() - since >= HA_LONG_WAIT_NS_) {
+            verbose = 0;
+            ha_turn_say(t, site);
+        }
+        ends = ha_is_asked_to_end();
         pthread_mutex_lock(&ha_turns.lock);
     }
+    return ends;
 }
 
 /* Looks who is in the way after a try that began when there had been t->seen changes. is_new: it began before the marks
@@ -208,7 +211,7 @@ HA_IN_ int ha_turn_look(ha_turn *t, int is_new) {
 }
 
 /* After a try for which there was no memory there; nothing is held. Waits until it makes sense to try again. 0: it does
- * not, as nobody else uses anything there. */
+ * not, as nobody else uses anything there, or the wait is to end. */
 HA_IN_ int ha_turn_wait(ha_turn *t, ha_memory *m, const char *site) {
     HA_UNCANCELLED_;
     /* The calls that this one is inside of do not go on meanwhile. */
@@ -218,11 +221,11 @@ HA_IN_ int ha_turn_wait(ha_turn *t, ha_memory *m, const char *site) {
     const int is_new = t->memory != m;
     if (is_new) ha_turn_join(t, m);
     pthread_mutex_unlock(&ha_turns.lock);
-    const int goes_on = ha_turn_look(t, is_new);
+    int goes_on = ha_turn_look(t, is_new);
     if (goes_on) {
         if (!t->waits) sched_yield();
         pthread_mutex_lock(&ha_turns.lock);
-        ha_turn_sleep(t, site);
+        goes_on = !ha_turn_sleep(t, site);
         pthread_mutex_unlock(&ha_turns.lock);
     }
     if (taking) ha_taking_add(taking);

@@ -7,7 +7,7 @@
 
 #ifdef H5_HAVE_PARALLEL
 
-#include "../mpi/romio.h"
+#include "../../detail/romio.h"
 
 typedef struct ha_hdf5_ranks {
     MPI_Comm comm; /* MPI_COMM_NULL: there are none */

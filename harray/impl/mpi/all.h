@@ -22,7 +22,6 @@
 #include "halo_fields.h"
 #include "halo_new.h"
 #include "halo_run.h"
-#include "romio.h"
 #include "file_blocks.h"
 #include "file_transfer.h"
 #include "file.h"

@@ -4,9 +4,9 @@
 #define HARRAY_IMPL_MPI_FILE_TRANSFER_H
 
 #include "file_blocks.h"
-#include "romio.h"
 #include "../dense/all.h"
 #include "../exchange/all.h"
+#include "../../detail/romio.h"
 
 /* What a call needs from its beginning to its end. */
 typedef struct ha_mpi_file {

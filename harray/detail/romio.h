@@ -2,13 +2,13 @@
  * a rank, and writes it back over what others have written meanwhile (before 5.0.6:
  * https://github.com/open-mpi/ompi/pull/12759); and ranks that read the same elements may not get them (before 4.1.5:
  * https://github.com/open-mpi/ompi/issues/10546). So ranks transfer together through ROMIO alone, and else each by itself. */
-#ifndef HARRAY_IMPL_MPI_ROMIO_H
-#define HARRAY_IMPL_MPI_ROMIO_H
+#ifndef HARRAY_DETAIL_ROMIO_H
+#define HARRAY_DETAIL_ROMIO_H
 
 #include <mpi.h>
 #include <string.h>
 
-#include "../../../layout/status.h"
+#include "../../layout/status.h"
 
 /* Whether ROMIO (of MPICH, and of what is made of it) has opened the file, as its hints say. Returns MPI's code. */
 HA_IN_ int ha_mpi_is_romio(MPI_File file, int *is_romio) {
