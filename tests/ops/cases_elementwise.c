@@ -497,6 +497,31 @@ TEST(eight_dimensions) {
     drop_array(x.array), drop_array(y.array);
 }
 
+/* A number is an element first: of what computes with more bits, too. */
+TEST(numbers_are_elements) {
+    static const ha_dtype small[] = {HA_DTYPE_half, HA_DTYPE_bfloat16};
+    const int64_t n = 20;
+    if (is_fake(C)) return; /* knows no such kernel */
+    for (size_t i = 0; i < 2; i++) {
+        const double tenth = 0.1;
+        const darray x = darray_new(small[i], 1, &n, H), y = darray_zeros(small[i], 1, &n, H);
+        const darray mask = darray_zeros(HA_DTYPE_uint8_t, 1, &n, H);
+        int same = 0;
+        keep_array(x.array), keep_array(y.array), keep_array(mask.array);
+        SUCCEEDS(darray_fill(x, ha_dvalue_of_double(tenth), H));
+        SUCCEEDS(ha_combine_number(HA_IS_EQUAL, mask, x, tenth, C));
+        SUCCEEDS(ha_combine_number(HA_ADD, y, y, tenth, C));
+        SUCCEEDS(darray_equal(x, y, &same));
+        assert_true(same);
+        SUCCEEDS(ha_sequence(y, tenth, 0, C));
+        SUCCEEDS(darray_equal(x, y, &same));
+        assert_true(same);
+        HA_READING(v, (harray_uint8_t){.array = mask.array}, H)
+        for (int k = 0; k < n; k++) assert_int_equal(v.data[k], 1);
+        drop_array(x.array), drop_array(y.array), drop_array(mask.array);
+    }
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         CASE(eight_dimensions),
@@ -514,6 +539,7 @@ int main(int argc, char **argv) {
         CASE(functions_of_a_type),
         CASE(numbers_that_do_not_fit),
         CASE(conflicts_and_what_was_never_written),
+        CASE(numbers_are_elements),
     };
     int failed = 0;
     if (argc > 1) cmocka_set_test_filter(argv[1]);

@@ -130,7 +130,7 @@ static void scatter_some(ha_dtype type, ha_dtype index, int op) {
             *y = op == HA_ASSIGN ? x : naive(op, *y, x, none, none);
         }
     const int is_complex = ha_dtype_kind(type) == HA_KIND_COMPLEX;
-    if (!is_complex || op == HA_ASSIGN) expect_elements(a.x, &of_y, 1, "scatter", op);
+    expect_elements(a.x, &of_y, !is_complex || op == HA_ASSIGN, "scatter", op);
     drop_some(&a);
 }
 

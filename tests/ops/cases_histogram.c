@@ -244,7 +244,7 @@ TEST(without_memory) {
         assert_int_equal(outside, 8);
         HA_READING(v, counts, H) assert_int_equal(v.data[0], 5);
     }
-    assert_true(C != H || (failures > 1 && outside == 20));
+    assert_true(C != H || (failures > 0 && outside == 20)); /* how often depends on what was kept */
     drop_array(counts.array), drop(x);
 }
 

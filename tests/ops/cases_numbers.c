@@ -220,6 +220,29 @@ TEST(joined) {
                     reduce_some(types[t], (ha_reduction)op);
 }
 
+/* Ones beside a number whose neighbours are 16 or 64 away: a plain sum loses them. (Of a dimension sums have the bits of each row's,
+ * cases_along.c.) */
+static void sum_exactly(ha_dtype type, double large, int64_t n) {
+    const darray x = darray_new(type, 1, &n, H);
+    char result[16];
+    double sum;
+    (void)keep_array(x.array);
+    SUCCEEDS(darray_fill(x, ha_dvalue_of_double(1), H));
+    SUCCEEDS(darray_set(x, 1, (int64_t[]){1}, ha_dvalue_of_double(large)));
+    SUCCEEDS(darray_set(x, 1, (int64_t[]){n - 1}, ha_dvalue_of_double(-large)));
+    put_there(x);
+    reduce_here_and_there(HA_SUM_EXACT, x, HA_DTYPE_double, result);
+    memcpy(&sum, result, sizeof sum);
+    assert_true(sum == (double)(n - 2));
+    drop_array(x.array);
+}
+
+TEST(compensated) {
+    sum_exactly(HA_DTYPE_double, 1e17, 999);
+    sum_exactly(HA_DTYPE_float, 1e9, 999);
+    sum_exactly(HA_DTYPE_double, 1e17, 40);
+}
+
 /* ---- dot, norms, counts -------------------------------------------------------------------------- */
 
 static double _Complex any_number(ha_dvalue x) {
@@ -360,6 +383,20 @@ TEST(norms_that_do_not_overflow) {
     SUCCEEDS(ha_norm(HA_NORM_2, z, &norm, C));
     expect_near(norm, 1e201, 1e187, "norm", HA_DTYPE_c128);
     drop_array(z.array);
+}
+
+/* Of integers beyond 2^53 that are near to each other. */
+TEST(differences_of_large_integers) {
+    const uint64_t large = (uint64_t)1 << 63;
+    harray_uint64_t x = harray_uint64_t_filled(4, large + 1), y = harray_uint64_t_filled(4, large);
+    double norm = 0;
+    keep_array(x.array), keep_array(y.array);
+    for (int swapped = 0; swapped < 2; swapped++) {
+        know_norm(HA_DTYPE_uint64_t, HA_NORM_2, 1);
+        SUCCEEDS(ha_difference(HA_NORM_2, swapped ? y : x, swapped ? x : y, &norm, C));
+        assert_true(norm == 2);
+    }
+    drop_array(x.array), drop_array(y.array);
 }
 
 /* ---- long ones, and none ------------------------------------------------------------------------- */
@@ -527,9 +564,11 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         CASE(eight_dimensions),
         CASE(joined),
+        CASE(compensated),
         CASE(dots_norms_and_counts),
         CASE(every_loop_of_the_host),
         CASE(norms_that_do_not_overflow),
+        CASE(differences_of_large_integers),
         CASE(the_bits_of_reductions),
         CASE(of_no_elements),
         CASE(refused_reductions),

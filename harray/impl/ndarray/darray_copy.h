@@ -18,7 +18,8 @@ HA_IN_ ha_status ha_views_refuse(const darray *x, const darray *y, const char *r
                                  const char *operation, const char *site) {
     char other[256];
     darray_print_shape(*y, other, sizeof other);
-    return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "%s: %.160s: %s", site, other, reason);
+    return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "%s%s%.160s: %s", site, *site ? ": " : "",
+                        other, reason);
 }
 
 HA_IN_ ha_status ha_copy_check(const darray *to, const darray *from, const char *operation,

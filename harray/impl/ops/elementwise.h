@@ -73,11 +73,14 @@ HA_IN_ ha_status ha_op_check(ha_op_call *c, int place) {
     return s;
 }
 
-/* The numbers, as what is computed with; those of HA_OP_RANDOM are bits. */
+/* The numbers, as elements, and those as what is computed with; those of HA_OP_RANDOM are bits. */
 HA_IN_ ha_status ha_op_check_numbers(ha_op_call *c) {
+    const ha_op_type *type = c->key.type;
     ha_status s = HA_OK;
-    for (int i = 0; i < c->numbers && c->key.line->kind != HA_OP_RANDOM && !s; i++)
-        s = ha_convert(&c->number[i], c->key.type->number, &c->number[i], c->operation);
+    for (int i = 0; i < c->numbers && c->key.line->kind != HA_OP_RANDOM && !s; i++) {
+        s = ha_convert(&c->number[i], type->type, &c->number[i], c->operation);
+        if (!s) s = ha_convert(&c->number[i], type->number, &c->number[i], c->operation);
+    }
     return s;
 }
 
@@ -243,9 +246,14 @@ ha_status ha_clip_(darray y, darray x, ha_dvalue low, ha_dvalue high, ha_context
     const ha_comparison order = ha_dvalue_compare(low, high);
     if (order == HA_LESS || order == HA_EQUAL)
         return ha_op_run(&c, HA_OP_OF_SPECIALS + HA_CLIP_, site);
-    HA_FROM(site)
-    (void)ha_fail(HA_ERR_ARGUMENT, "ha_clip", "the lower bound is not below the upper one");
-    return HA_ERR_ARGUMENT;
+    ha_status s = HA_OK;
+    HA_FROM(site) {
+        s = ha_view_check(&y, c.operation);
+        if (!s)
+            s = ha_view_fail(HA_ERR_ARGUMENT, c.operation, &y,
+                             "the lower bound is not below the upper one");
+    }
+    return s;
 }
 
 ha_status ha_where_(darray z, darray mask, darray x, darray y, ha_context *context,

@@ -239,15 +239,15 @@ enum {
     X(T, R, HA_LANE_VALUE_, value, u)                                                              \
     X(T, int64_t, HA_LANE_IS_THERE_, is_there, u != 0)                                             \
     X(T, int64_t, HA_LANE_DIFFERS_, differs, u != v)
+#define HA_DISTANCE_(u, v) (u < v ? (uint64_t)v - (uint64_t)u : (uint64_t)u - (uint64_t)v)
 #define HA_LANES_OF_INTEGERS_(X, T, R, ABS)                                                        \
     HA_LANES_OF_SMALL_(X, T, R)                                                                    \
     X(T, double, HA_LANE_ABS_, abs_of, (double)(ABS(u)))                                           \
     X(T, double, HA_LANE_SQUARE_, square_of, ((double)u * a) * ((double)u * a))                    \
     X(T, R, HA_LANE_PRODUCT_, product_of, (R)((uint64_t)u * (uint64_t)v))                          \
-    X(T, double, HA_LANE_ABS_DIFFERENCE_, abs_difference_of,                                       \
-      (double)(u < v ? (uint64_t)v - (uint64_t)u : (uint64_t)u - (uint64_t)v))                     \
+    X(T, double, HA_LANE_ABS_DIFFERENCE_, abs_difference_of, (double)(HA_DISTANCE_(u, v)))         \
     X(T, double, HA_LANE_SQUARE_OF_DIFFERENCE_, square_of_difference,                              \
-      (((double)u - (double)v) * a) * (((double)u - (double)v) * a))
+      ((double)(HA_DISTANCE_(u, v)) * a) * ((double)(HA_DISTANCE_(u, v)) * a))
 #define HA_SIZE_OF_SIGNED_(u) (u < 0 ? 0 - (uint64_t)u : (uint64_t)u)
 #define HA_SIZE_OF_UNSIGNED_(u) u
 #define HA_LANES_OF_REAL_(X, T, F)                                                                 \
