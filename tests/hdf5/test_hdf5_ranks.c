@@ -36,13 +36,12 @@ int MPI_File_read_at_all(MPI_File file, MPI_Offset at, void *x, int n, MPI_Datat
     return PMPI_File_read_at_all(file, at, x, n, t, status);
 }
 
-/* Open MPI's lose elements, so that none is made unless HDF5 has no other way. */
+/* Open MPI's lose elements, so that none is made unless HDF5 has no other way. (Of what is small HDF5 makes none with others, either.) */
 static void are_collective(int before, int is_filtered) {
 #ifdef OPEN_MPI
-    IS_TRUE((collective_transfers > before) == is_filtered);
+    if (!is_filtered) IS_TRUE(collective_transfers == before);
 #else
-    (void)is_filtered;
-    IS_TRUE(collective_transfers > before);
+    (void)before, (void)is_filtered;
 #endif
 }
 
@@ -140,6 +139,9 @@ static void written_and_read(int rounds) {
         H5Dclose(dataset);
         H5Fclose(file);
     }
+#ifndef OPEN_MPI
+    IS_TRUE(collective_transfers > 0);
+#endif
     end_file_case("blocks of all ranks");
 }
 
