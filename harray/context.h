@@ -158,8 +158,10 @@ typedef struct ha_scope_ {
     int once, entered;
 } ha_scope_;
 /* For languages whose users interrupt programs: while this thread waits for other threads' accesses, or for memory that they
- * use, `asked` is called about each tenth of a second, with nothing locked, and calls nothing of harray's. Nonzero ends the
- * wait: the call returns HA_ERR_BUSY (for memory HA_ERR_MEMORY), and has changed nothing. NULL: nobody is asked. */
+ * use, `asked` is called about each tenth of a second, with nothing locked. It may call harray, for which what the call that
+ * waits has opened so far is this thread's. Nonzero ends the wait: the call fails with HA_ERR_BUSY (for memory HA_ERR_MEMORY),
+ * and has changed nothing. Who is to use an array while another thread moves its values waits for that without being
+ * asked. NULL: nobody is asked. */
 HA_API void ha_ask_while_waiting_(int (*asked)(void));
 
 HA_API ha_scope_ ha_on_begin_(ha_context *context);

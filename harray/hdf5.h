@@ -44,9 +44,9 @@ HA_API darray darray_load_hdf5(const char *path, const char *dataset, ha_context
  * `dataset` is NULL. A view that repeats elements can only be written to a file.
  *
  * Where ranks have opened the file together (H5Pset_fapl_mpio), all of them have to call, each with its own block and the
- * same dataset; one that has none gives a view without elements. The transfer is collective where MPI's files are ROMIO's; with OMPIO
- * (Open MPI), whose collective transfers lose elements before 5.0.6, each rank makes its own, but for what goes through
- * filters when it is written: HDF5 has no other way for that. What is refused on one rank
+ * same dataset; one that has none gives a view without elements. The transfer is collective; with Open MPI, whose
+ * collective transfers lose elements before 5.0.6, each rank makes its own, but for what goes through filters when
+ * it is written: HDF5 has no other way for that. What is refused on one rank
  * is done on none: the others get HA_ERR_LOST, which names the rank, and nobody waits for ever. That asks for a
  * `where` that is open on each rank: one that is not open is refused at once. MPI has to be there, and this thread may
  * call it. */

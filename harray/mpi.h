@@ -252,8 +252,7 @@ HA_API void ha_mpi_halo_free(ha_mpi_halo *halo);
  * darray_save_npy, of darray_load_npy or ha_open, HA_ERR_ARGUMENT for blocks that do not fit together or with the
  * file, or HA_ERR_UNSUPPORTED for fields of records; others get that, too, or HA_ERR_LOST, which names the rank. Only
  * MPI_COMM_NULL and MPI that may not be called are refused at once. Elements are transferred from and to the host's
- * memory: collectively by ROMIO, which MPICH has and what is made of it, and otherwise as each rank's runs, as OMPIO's
- * collective transfers lose elements (Open MPI before 5.0.6). */
+ * memory: collectively, but with Open MPI, whose collective transfers lose elements before 5.0.6, by each rank's own calls. */
 #define ha_mpi_save(x, path, offset, comm)                                                         \
     ha_mpi_save_(HA_MPI_PART_(x), path, offset, comm, HA_SITE)
 #define ha_mpi_load(x, path, offset, comm)                                                         \

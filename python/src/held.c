@@ -54,6 +54,7 @@ static held *give_up(held *h) {
 static void raise_refusal(const held *h, ha_status status) {
     const ha_error error = ha_take_error();
     char name[64], more[300];
+    if (PyErr_Occurred()) return; // a signal's
     advise(h, status, more, sizeof more);
     if (status == HA_ERR_BUSY)
         PyErr_Format(PyExc_BlockingIOError, "%s is in use by another thread",

@@ -33,6 +33,7 @@ int is_main_thread(void) {
 /* At exit: what was asked for by Python is asked no more, and devices are given back if no array is left. */
 PyObject *life_end(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
+    ha_ask_while_waiting_(NULL);
     if (!is_forked) {
         enqueue_end();
         controller_end();

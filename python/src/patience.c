@@ -159,6 +159,7 @@ static ha_status wait_interruptibly(held *h, int *interrupted) {
 ha_status open_patiently(held *h, int *interrupted) {
     ha_status status = HA_OK;
     UNLOCKED(status = open_at_once(h, h->how | HA_TRY));
+    if (status && PyErr_Occurred()) return *interrupted = 1, status; // by a signal, in a short wait
     if (status != HA_ERR_BUSY && status != HA_ERR_MEMORY) return status;
     (void)ha_take_error(); // memory that others use is waited for as well
     if (is_main_thread()) return wait_interruptibly(h, interrupted);

@@ -112,8 +112,9 @@ static const char *site_of(PyObject *frame) {
 
 /* While the main thread waits inside of harray, which has no GIL then: the exception stays for whoever is called. */
 static int is_interrupted(void) {
+    if (is_ending) return 0;
     const PyGILState_STATE state = PyGILState_Ensure();
-    const int is = PyErr_CheckSignals();
+    const int is = PyErr_Occurred() || PyErr_CheckSignals(); // also when it is asked once more
     PyGILState_Release(state);
     return is;
 }
@@ -125,10 +126,10 @@ static void take_part(void) {
 }
 
 const char *here(void) {
-    take_part();
     PyObject *type, *value, *trace, *frame = (PyObject *)PyEval_GetFrame();
     if (!frame) return "Python";
     PyErr_Fetch(&type, &value, &trace); // it is asked for while errors are on their way, too
+    take_part();
     const char *found = NULL;
     Py_INCREF(frame);
     while (frame && !(found = site_of(frame))) frame = outer(frame);

@@ -63,12 +63,12 @@ static int wait_for_one(const opening *o) {
 /* What is in use is waited for by itself; memory that others use is waited for with all of them. */
 static int open_patiently_all(opening *o, int waits) {
     ha_status status = open_all(o, HA_TRY);
-    while (waits && status == HA_ERR_BUSY) {
+    while (waits && status == HA_ERR_BUSY && !PyErr_Occurred()) {
         (void)ha_take_error();
         if (wait_for_one(o)) return -1;
         status = open_all(o, HA_TRY);
     }
-    if (waits && status == HA_ERR_MEMORY) {
+    if (waits && status == HA_ERR_MEMORY && !PyErr_Occurred()) {
         (void)ha_take_error();
         status = open_all(o, 0);
     }

@@ -278,6 +278,44 @@ def test_hints_while_a_tier_works(hint):
     """) == "passed\n"
 
 
+@pytest.mark.parametrize("call", ["x.read()", "x.read(wait=False)", "x.copy()", "x.retrieve('host')", "ha.open_all((x, 'read'))",
+                                  "memoryview(x)", "y.__setitem__(..., x)", "x[0]", "float(x[:1])", "ops.sum(x)", "ops.add(x, 1)"])
+def test_ctrl_c_while_a_tier_works(call):
+    """The one exception that a signal makes, at once or when the tier is done, and nothing stays open or in the way."""
+    assert run(f"""
+    import harray as ha, os, signal, threading, time
+    from harray import ops
+    begun, goes_on, values = threading.Event(), threading.Event(), {{}}
+    def put(key, view): values[key] = bytes(view)
+    def get(key, view):
+        begun.set()
+        goes_on.wait()
+        view[:] = values[key]
+    ha.set_tier("host", ha.Tier(put, get, values.pop))
+    x, y = ha.full(1 << 17, 1.0, name="x"), ha.zeros(1 << 17)
+    x.defer("host")
+    reader = threading.Thread(target=lambda: bytes(x.read()))
+    reader.start()
+    begun.wait()
+    threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    threading.Timer(0.6, goes_on.set).start()
+    try:
+        {call}
+        time.sleep(10)
+    except KeyboardInterrupt:
+        print("interrupted")
+    except BlockingIOError:
+        try:
+            time.sleep(10)
+        except KeyboardInterrupt:
+            print("interrupted")
+    goes_on.set()
+    reader.join()
+    with x.write(), y.write():
+        print("passed", ha.exports())
+    """) == "interrupted\npassed []\n"
+
+
 @pytest.mark.parametrize("kept", ["", "; del x"])
 def test_nothing_is_left_at_the_end(kept):
     assert run(PROGRAM + f"    assert len(values) == 1{kept}\n") == "delete 1\n"

@@ -513,6 +513,127 @@ static void trying_is_not_waiting(HA_UNUSED void **state) {
     assert_string_equal(hb.complaint, "");
 }
 
+/* ---- asked while it waits ------------------------------------------------------------------- */
+
+static int times_asked, ends_at; /* of the main thread */
+static opener *holds; /* may close when it is asked first, or when the wait should have ended */
+static int holds_on;
+
+static int asked(void) {
+    if (!holds_on || times_asked > ends_at + 3) raise_flag(&holds->may_close);
+    return ++times_asked >= ends_at;
+}
+
+static void will_be_asked(int end, opener *holder, int closes) {
+    times_asked = 0;
+    ends_at = end;
+    holds = holder;
+    holds_on = !closes;
+}
+
+/* The call fails then as one that tries, with nothing opened, changed or kept; it waits on where nobody wants it to end. */
+static void asked_to_end(HA_UNUSED void **state) {
+    static opener holder;
+    ha_array *array = zeros(), *other = zeros();
+    ha_access v, w;
+    start(&holder, array, HA_WRITE);
+    while (!atomic_load(&holder.opened)) sched_yield();
+    ha_ask_while_waiting_(asked);
+    will_be_asked(2, &holder, 0);
+    memset(&v, 0, sizeof v), memset(&w, 0, sizeof w);
+    assert_int_equal(ha_open(&v, array, ha_host(), HA_READ, 0, HA_END), HA_ERR_BUSY);
+    assert_int_equal(times_asked, 2);
+    assert_int_equal(ha_take_error().status, HA_ERR_BUSY);
+    ha_request both[] = {{.access = &w, .array = other, .how = HA_WRITE, .last = HA_END},
+                         {.access = &v, .array = array, .how = HA_READ, .last = HA_END}};
+    for (int order = 0; order < 2; order++) {
+        const ha_request first = both[0];
+        will_be_asked(1, &holder, 0);
+        assert_int_equal(ha_open_many(both, 2), HA_ERR_BUSY);
+        assert_int_equal(times_asked, 1);
+        (void)ha_take_error();
+        HA_CHECK(ha_open(&w, other, ha_host(), HA_WRITE | HA_TRY, 0, HA_END));
+        HA_CHECK(ha_close(&w));
+        both[0] = both[1], both[1] = first;
+    }
+    will_be_asked(1, &holder, 0);
+    assert_null(ha_array_copy(array));
+    assert_int_equal(times_asked, 1);
+    assert_int_equal(ha_take_error().status, HA_ERR_BUSY);
+    pthread_mutex_lock(&ha_slow.lock);
+    assert_null(ha_slow.first); /* nobody is listed as waiting */
+    pthread_mutex_unlock(&ha_slow.lock);
+    will_be_asked(1000, &holder, 1);
+    HA_CHECK(ha_open(&v, array, ha_host(), HA_READ, 0, HA_END));
+    assert_true(times_asked >= 1);
+    HA_CHECK(ha_close(&v));
+    end(&holder);
+    ha_ask_while_waiting_(NULL);
+    HA_CHECK(ha_array_free(array));
+    HA_CHECK(ha_array_free(other));
+    HA_CHECK(ha_shutdown());
+}
+
+/* Another thread's, until it is told to end: it wakes all who wait for the array, again and again. */
+static atomic_int churns;
+static void *churn(void *argument) {
+    ha_array *array = (ha_array *)argument;
+    while (atomic_load(&churns)) {
+        ha_access v;
+        HA_CHECK(ha_open(&v, array, ha_host(), HA_WRITE, SIZE / 2, HA_END));
+        HA_CHECK(ha_close(&v));
+    }
+    return NULL;
+}
+
+static void asked_while_others_come_and_go(HA_UNUSED void **state) {
+    static opener holder;
+    pthread_t other;
+    ha_array *array = zeros();
+    ha_access v;
+    start_part(&holder, array, HA_WRITE, 0, SIZE / 2);
+    while (!atomic_load(&holder.opened)) sched_yield();
+    atomic_store(&churns, 1);
+    assert_int_equal(pthread_create(&other, NULL, churn, array), 0);
+    ha_ask_while_waiting_(asked);
+    will_be_asked(1, &holder, 0);
+    assert_int_equal(ha_open(&v, array, ha_host(), HA_READ, 0, SIZE / 2), HA_ERR_BUSY);
+    assert_int_equal(times_asked, 1);
+    assert_non_null(strstr(ha_take_error().text, "was ended"));
+    ha_ask_while_waiting_(NULL);
+    atomic_store(&churns, 0);
+    assert_int_equal(pthread_join(other, NULL), 0);
+    end(&holder);
+    HA_CHECK(ha_array_free(array));
+    HA_CHECK(ha_shutdown());
+}
+
+/* Of memory that others use. */
+static void asked_while_memory_is_full(HA_UNUSED void **state) {
+    static opener holder;
+    const size_t n = 1 << 18;
+    ha_array *array = ha_array_zeros(ha_type_of_("uint32_t", 4), n, ha_host());
+    ha_array *other = ha_array_new(ha_type_of_("uint32_t", 4), n, ha_host());
+    ha_access v;
+    HA_CHECK(ha_memory_set_budget(ha_host(), 6 * n));
+    start(&holder, array, HA_WRITE);
+    while (!atomic_load(&holder.opened)) sched_yield();
+    ha_ask_while_waiting_(asked);
+    will_be_asked(2, &holder, 0);
+    memset(&v, 0, sizeof v);
+    assert_int_equal(ha_open(&v, other, ha_host(), HA_OVERWRITE, 0, HA_END), HA_ERR_MEMORY);
+    assert_int_equal(times_asked, 2);
+    (void)ha_take_error();
+    ha_ask_while_waiting_(NULL);
+    end(&holder);
+    HA_CHECK(ha_memory_set_budget(ha_host(), 0));
+    HA_CHECK(ha_open(&v, other, ha_host(), HA_OVERWRITE, 0, HA_END));
+    HA_CHECK(ha_close(&v));
+    HA_CHECK(ha_array_free(array));
+    HA_CHECK(ha_array_free(other));
+    HA_CHECK(ha_shutdown());
+}
+
 int main(void) {
     order_reset();
     const struct CMUnitTest tests[] = {
@@ -528,6 +649,9 @@ int main(void) {
         cmocka_unit_test(freed_before_it_is_evicted),
         cmocka_unit_test(freed_before_it_is_resized),
         cmocka_unit_test(trying_is_not_waiting),
+        cmocka_unit_test(asked_to_end),
+        cmocka_unit_test(asked_while_others_come_and_go),
+        cmocka_unit_test(asked_while_memory_is_full),
     };
     return cmocka_run_group_tests_name("waiting", tests, NULL, NULL);
 }

@@ -7,7 +7,6 @@
 #undef H5Dwrite
 #undef H5Fcreate
 #undef H5Fget_access_plist
-#undef H5Fget_vfd_handle
 #undef H5Fopen
 #undef H5Iget_file_id
 #undef H5Iinc_ref

@@ -42,7 +42,6 @@ static herr_t hdf5_closed(herr_t done) {
 #define H5Dget_space(...) UNLESS_IT_FAILS(hdf5_opened(H5Dget_space(__VA_ARGS__)))
 #define H5Dget_type(...) UNLESS_IT_FAILS(hdf5_opened(H5Dget_type(__VA_ARGS__)))
 #define H5Fcreate(...) UNLESS_IT_FAILS(hdf5_opened(H5Fcreate(__VA_ARGS__)))
-#define H5Fget_vfd_handle(...) UNLESS_IT_FAILS(H5Fget_vfd_handle(__VA_ARGS__))
 #define H5Fopen(...) UNLESS_IT_FAILS(hdf5_opened(H5Fopen(__VA_ARGS__)))
 #define H5Iinc_ref(handle) UNLESS_IT_FAILS(H5Iinc_ref(handle) < 0 ? -1 : (hdf5_opened(handle), 0))
 #define H5Lexists(...) UNLESS_IT_FAILS(H5Lexists(__VA_ARGS__))

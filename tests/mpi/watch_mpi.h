@@ -131,7 +131,6 @@ int MPI_File_read_at(MPI_File file, MPI_Offset at, void *x, int n, MPI_Datatype 
                      MPI_Status *status) {
     return transferred(PMPI_File_read_at(file, at, x, n, t, status), status);
 }
-WATCHED(File_get_info, (MPI_File file, MPI_Info *hints), (file, hints))
 WATCHED(File_open, (MPI_Comm comm, const char *path, int mode, MPI_Info info, MPI_File *file),
         (comm, path, mode, info, file))
 WATCHED(File_set_view,

@@ -77,19 +77,15 @@ HA_IN_ ha_status ha_try_admit(ha_array *a, const ha_lock_request *request, const
 typedef struct ha_blocked {
     uint64_t since; /* 0: it did not */
     ha_blocker blocker;
-    struct timespec late; /* when that will have been long */
-    int verbose;          /* somebody is to be told then */
+    uint64_t asks; /* when it is asked whether the wait is to end; 0: not known yet */
+    int verbose;   /* somebody is to be told when it has been long */
 } ha_blocked;
 
 HA_IN_ void ha_note_blocked(ha_blocked *blocked, const ha_blocker *blocker) {
     if (blocked->since) return;
     blocked->blocker = *blocker;
     blocked->since = ha_now();
-    if (!(blocked->verbose = ha_verbose())) return;
-    clock_gettime(CLOCK_REALTIME, &blocked->late);
-    uint64_t ns = (uint64_t)blocked->late.tv_nsec + HA_LONG_WAIT_NS_;
-    blocked->late.tv_sec += (time_t)(ns / 1000000000);
-    blocked->late.tv_nsec = (long)(ns % 1000000000);
+    blocked->verbose = ha_verbose();
 }
 
 HA_IN_ void ha_say_late(ha_array *a, ha_blocked *blocked) {
@@ -103,21 +99,35 @@ HA_IN_ void ha_say_late(ha_array *a, ha_blocked *blocked) {
     fprintf(stderr, "\n");
 }
 
-/* Until something changes that waiters of the array look at. Nonzero: the wait is to end (ha_ask_while_waiting_). */
+/* When the thread is to wake up at the latest, by ha_now(). */
+HA_IN_ uint64_t ha_sleeps_until(ha_blocked *blocked) {
+    const uint64_t late = blocked->verbose ? blocked->since + HA_LONG_WAIT_NS_ : UINT64_MAX;
+    if (ha_self.asked && !blocked->asks) blocked->asks = ha_now() + HA_ASKS_EVERY_NS_;
+    return ha_self.asked && blocked->asks < late ? blocked->asks : late;
+}
+
+/* What is due: others are told of a long wait; nonzero: the wait is to end (ha_ask_while_waiting_). */
+HA_IN_ int ha_do_what_is_due(ha_array *a, ha_blocked *blocked) {
+    const uint64_t now = blocked->verbose || ha_self.asked ? ha_now() : 0;
+    if (blocked->verbose && now >= blocked->since + HA_LONG_WAIT_NS_) ha_say_late(a, blocked);
+    if (!ha_self.asked || now < blocked->asks) return 0;
+    blocked->asks = now + HA_ASKS_EVERY_NS_;
+    return ha_is_asked_to_end();
+}
+
+/* Until something changes that waiters of the array look at. Nonzero: the wait is to end. */
 HA_IN_ int ha_sleep(ha_bucket *b, ha_array *a, ha_blocked *blocked) HA_REQUIRES_(ha_slow.lock)
     HA_RELEASE_(b->lock) {
-    int late = 0;
     ha_slow.sleeps++;
     pthread_mutex_unlock(&ha_slow.lock);
-    if (ha_self.asked || blocked->verbose) {
-        const struct timespec until = ha_self.asked ? ha_soon() : blocked->late;
-        late = pthread_cond_timedwait(&b->change, &b->lock, &until) == ETIMEDOUT;
+    const uint64_t until = ha_sleeps_until(blocked), now = until < UINT64_MAX ? ha_now() : 0;
+    if (until < UINT64_MAX) {
+        const struct timespec at = ha_time_in(until > now ? until - now : 0);
+        (void)pthread_cond_timedwait(&b->change, &b->lock, &at);
     } else
         pthread_cond_wait(&b->change, &b->lock);
     pthread_mutex_unlock(&b->lock);
-    if (late && blocked->verbose && ha_now() - blocked->since >= HA_LONG_WAIT_NS_)
-        ha_say_late(a, blocked);
-    const int ends = late && ha_is_asked_to_end();
+    const int ends = ha_do_what_is_due(a, blocked);
     pthread_mutex_lock(&ha_slow.lock);
     return ends;
 }
@@ -238,6 +248,10 @@ HA_IN_ ha_status ha_admit_all(ha_array *a, const ha_lock_request *request, int t
     ha_tell_conflict(a, &blocker, &blocked, s);
     if (s == HA_ERR_CONFLICT) return ha_fail_conflict(a, &blocker, operation);
     request = blocker.request;
+    if (s == HA_ERR_BUSY && !trying)
+        return ha_fail(s, operation, "%s: %s%s at %s: the wait for another thread was ended",
+                       request->site, ha_subject_of(a).text, ha_lock_request_label(a, request).text,
+                       request->context->name);
     if (s == HA_ERR_DEADLOCK)
         return ha_fail(s, operation,
                        "%s: %s%s at %s: this thread would wait for itself: thread %llu, which "

@@ -29,7 +29,9 @@ typedef struct ha_turn {
     struct ha_turn *next;
     ha_memory *memory; /* NULL: it is not in a line yet */
     uint64_t thread, seen, since;
-    int waits; /* until something has changed, as other threads use memory there */
+    uint64_t asks; /* when it is asked whether the wait is to end; 0: not known yet */
+    int waits;     /* until something has changed, as other threads use memory there */
+    int told;      /* others were, that it takes long */
     int idle; /* tries with none, or half of HA_IDLE_TRIES_ for one during which nothing changed, either */
 } ha_turn;
 
@@ -163,29 +165,39 @@ HA_IN_ void ha_turn_say(const ha_turn *t, const char *site) {
     fprintf(stderr, "\n");
 }
 
-/* Until it is the first one, and something has changed since it tried. Nonzero: the wait is to end
- * (ha_ask_while_waiting_). */
+/* What is due, with nothing locked. Nonzero: the wait is to end (ha_ask_while_waiting_). */
+HA_IN_ int ha_turn_do_what_is_due(ha_turn *t, const char *site) {
+    const uint64_t now = ha_now();
+    if (!t->told && now >= t->since + HA_LONG_WAIT_NS_ && ha_verbose()) {
+        t->told = 1;
+        ha_turn_say(t, site);
+    }
+    if (!ha_self.asked) return 0;
+    if (!t->asks) t->asks = now + HA_ASKS_EVERY_NS_;
+    if (now < t->asks) return 0;
+    t->asks = now + HA_ASKS_EVERY_NS_;
+    return ha_is_asked_to_end();
+}
+
+/* Until it is the first one, and something has changed since it tried. Nonzero: the wait is to end. */
 HA_IN_ int ha_turn_sleep(ha_turn *t, const char *site) HA_REQUIRES_(ha_turns.lock) {
-    const uint64_t since = ha_now();
-    int verbose = ha_verbose(), ends = 0;
-    while (!ends &&
-           (ha_turn_first(t->memory) != t || (t->waits && t->seen == ha_turns_changes()))) {
-        int is_late = 0;
-        if (verbose || ha_self.asked) {
-            const struct timespec until = ha_soon();
-            is_late = pthread_cond_timedwait(&ha_turns.change, &ha_turns.lock, &until) == ETIMEDOUT;
+    const int is_timed = ha_self.asked || ha_verbose();
+    const uint64_t every = HA_LONG_WAIT_NS_ < HA_ASKS_EVERY_NS_ ? HA_LONG_WAIT_NS_
+                                                                : HA_ASKS_EVERY_NS_;
+    for (;;) {
+        if (is_timed) {
+            pthread_mutex_unlock(&ha_turns.lock);
+            const int ends = ha_turn_do_what_is_due(t, site);
+            pthread_mutex_lock(&ha_turns.lock);
+            if (ends) return 1;
+        }
+        if (ha_turn_first(t->memory) == t && !(t->waits && t->seen == ha_turns_changes())) return 0;
+        if (is_timed) {
+            const struct timespec at = ha_time_in(every);
+            (void)pthread_cond_timedwait(&ha_turns.change, &ha_turns.lock, &at);
         } else
             pthread_cond_wait(&ha_turns.change, &ha_turns.lock);
-        if (!is_late) continue;
-        pthread_mutex_unlock(&ha_turns.lock);
-        if (verbose && ha_now() - since >= HA_LONG_WAIT_NS_) {
-            verbose = 0;
-            ha_turn_say(t, site);
-        }
-        ends = ha_is_asked_to_end();
-        pthread_mutex_lock(&ha_turns.lock);
     }
-    return ends;
 }
 
 /* Looks who is in the way after a try that began when there had been t->seen changes. is_new: it began before the marks

@@ -4,6 +4,7 @@
 #include "../../../layout/impl/base/characters.h"
 #include "../../../layout/impl/base/json.h"
 #include "address_tree.h"
+#include "asked.h"
 #include "box.h"
 #include "cancel.h"
 #include "error.h"

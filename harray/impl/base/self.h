@@ -5,7 +5,6 @@
 #include "../../context.h"
 
 #include <string.h>
-#include <time.h>
 
 /* In a shared object, one load instead of a call; but then it cannot be dlopened reliably, as all
  * of its thread-local variables have to fit into a small reserve. In a program it makes no
@@ -34,22 +33,6 @@ typedef struct ha_thread {
 } ha_thread;
 
 HA_STATE_ _Thread_local ha_thread ha_self HA_TLS_MODEL_;
-
-enum { HA_ASKS_EVERY_NS_ = 100000000 };
-
-/* In a tenth of a second, as timed waits for conditions take it. */
-HA_IN_ struct timespec ha_soon(void) {
-    struct timespec at;
-    clock_gettime(CLOCK_REALTIME, &at);
-    at.tv_nsec += HA_ASKS_EVERY_NS_;
-    if (at.tv_nsec >= 1000000000) at.tv_sec++, at.tv_nsec -= 1000000000;
-    return at;
-}
-
-/* Whether a wait is to end. Nothing is locked. */
-HA_IN_ int ha_is_asked_to_end(void) { return ha_self.asked && ha_self.asked(); }
-
-void ha_ask_while_waiting_(int (*asked)(void)) { ha_self.asked = asked; }
 
 /* Whether a site is the name of a function, which knows no line of its caller's. */
 HA_IN_ int ha_site_is_name(const char *site) { return !site || !strchr(site, ':'); }

@@ -7,7 +7,7 @@
 
 #ifdef H5_HAVE_PARALLEL
 
-#include "../../detail/romio.h"
+#include "../../detail/ompio.h"
 
 typedef struct ha_hdf5_ranks {
     MPI_Comm comm; /* MPI_COMM_NULL: there are none */
@@ -48,16 +48,6 @@ HA_IN_ ha_status ha_hdf5_agree(const ha_hdf5_ranks *ranks, ha_status s, const ha
     return ha_hdf5_fail(HA_ERR_LOST, call, "rank %d has failed", first);
 }
 
-/* What MPI has opened for the file of a dataset. Below 0: HDF5 or MPI has failed. */
-HA_IN_ herr_t ha_hdf5_is_romio(hid_t dataset, int *is_romio) {
-    void *handle = NULL; /* of an MPI_File */
-    const hid_t file = H5Iget_file_id(dataset);
-    herr_t wrong = file < 0 ? -1 : H5Fget_vfd_handle(file, H5P_DEFAULT, &handle);
-    if (wrong >= 0 && ha_mpi_is_romio(*(MPI_File *)handle, is_romio) != MPI_SUCCESS) wrong = -1;
-    if (file >= 0) (void)H5Fclose(file);
-    return wrong;
-}
-
 /* Below 0: HDF5 has failed. */
 HA_IN_ int ha_hdf5_filters_of(hid_t dataset) {
     const hid_t made = H5Dget_create_plist(dataset);
@@ -69,12 +59,11 @@ HA_IN_ int ha_hdf5_filters_of(hid_t dataset) {
 /* How a transfer is made, H5P_DEFAULT for one of one process, or of each rank by itself; below 0: HDF5 has failed. What
  * goes through filters HDF5 writes for all ranks together only. */
 HA_IN_ hid_t ha_hdf5_transfer_of(const ha_hdf5_ranks *ranks, hid_t dataset, int writes) {
-    int is_romio = 0, filters = 0;
+    int filters = 0;
     if (ranks->comm == MPI_COMM_NULL) return H5P_DEFAULT;
-    if (ha_hdf5_is_romio(dataset, &is_romio) < 0) return H5I_INVALID_HID;
-    if (writes && !is_romio) filters = ha_hdf5_filters_of(dataset);
+    if (writes && !HA_MPI_FILES_TOGETHER_) filters = ha_hdf5_filters_of(dataset);
     if (filters < 0) return H5I_INVALID_HID;
-    if (!is_romio && !filters) return H5P_DEFAULT;
+    if (!HA_MPI_FILES_TOGETHER_ && !filters) return H5P_DEFAULT;
     const hid_t how = H5Pcreate(H5P_DATASET_XFER);
     if (how < 0 || H5Pset_dxpl_mpio(how, H5FD_MPIO_COLLECTIVE) >= 0) return how;
     (void)H5Pclose(how);

@@ -6,7 +6,7 @@
 #include "file_blocks.h"
 #include "../dense/all.h"
 #include "../exchange/all.h"
-#include "../../detail/romio.h"
+#include "../../detail/ompio.h"
 
 /* What a call needs from its beginning to its end. */
 typedef struct ha_mpi_file {
@@ -157,13 +157,9 @@ HA_IN_ ha_status ha_mpi_file_transfer_runs(ha_mpi_file *f, int writes) {
 
 /* Of an open file, by all ranks, which decide the same. */
 HA_IN_ ha_status ha_mpi_file_transfer(ha_mpi_file *f, int writes) {
-    const ha_mpi_call *call = &f->blocks.call;
-    int is_romio = 0;
-    ha_status s = ha_mpi_told(call, ha_mpi_is_romio(f->file, &is_romio), "asking for hints");
-    s = ha_mpi_share_status(call, s);
-    if (s) return s;
-    if (!is_romio || ha_mpi_file_is_large(&f->header)) return ha_mpi_file_transfer_runs(f, writes);
-    s = ha_mpi_share_status(call, ha_mpi_file_set_view(f));
+    if (!HA_MPI_FILES_TOGETHER_ || ha_mpi_file_is_large(&f->header))
+        return ha_mpi_file_transfer_runs(f, writes);
+    ha_status s = ha_mpi_share_status(&f->blocks.call, ha_mpi_file_set_view(f));
     return s ? s : ha_mpi_file_transfer_together(f, writes);
 }
 
