@@ -107,7 +107,7 @@ typedef void (*ha_sort_put)(const ha_sort_pass *pass);
         HA_SORT_ALONG_(U, P, kind, HA_SORT_LEAVE_, p[i])
 
 #define HA_SORT_PUT_(U, kind)                                                                      \
-    HA_IN_ void ha_sort_put_##kind##_##U(const ha_sort_pass *pass) {                               \
+    __attribute__((aligned(64))) HA_IN_ void ha_sort_put_##kind##_##U(const ha_sort_pass *pass) {  \
         const U *x = (const U *)pass->from.keys;                                                   \
         U *y = (U *)pass->to.keys;                                                                 \
         const int64_t n = pass->n;                                                                 \
@@ -343,7 +343,9 @@ HA_IN_ void ha_sort_choose(const ha_sort_job *j, const void *row, int kind, int 
     const int digits = ha_sort_digits(j, d->bits);
     double pairs = n * n / 2;
     for (int digit = digits - 1; digit >= 0; digit--) {
-        const int shift = digit * d->bits, is_enough = pairs * HA_SORT_STRAYS < n;
+        const int shift = digit * d->bits,
+                  saves = digit > 0 || d->bits > 8; /* more than it costs */
+        const int is_enough = saves && pairs * HA_SORT_STRAYS < n;
         uint32_t *counts = d->counts + ((size_t)digit << d->bits);
         if (is_enough && !by_all && !ha_sort_is_crowded(j, row, shift + d->bits)) return;
         by_all |= is_enough;

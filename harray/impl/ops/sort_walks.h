@@ -49,7 +49,7 @@ typedef void (*ha_sort_count)(const void *from, int64_t n, const ha_sort_form *f
 
 /* Of so many digits from this one on. */
 #define HA_SORT_COUNT_(U, kind, bits, first, digits)                                               \
-    HA_IN_ void ha_sort_count_##kind##_##bits##_##first##_##U(                                     \
+    __attribute__((aligned(64))) HA_IN_ void ha_sort_count_##kind##_##bits##_##first##_##U(        \
         const void *from, int64_t n, const ha_sort_form *form, uint32_t *counts) {                 \
         const U *x = (const U *)from;                                                              \
         HA_UNUSED const ha_sort_form f = *form;                                                    \
