@@ -243,6 +243,31 @@ TEST(compensated) {
     sum_exactly(HA_DTYPE_double, 1e17, 40);
 }
 
+/* What is true or false is added as 1 or 0. */
+TEST(joined_truths) {
+    const int64_t n = 300;
+    const darray x = darray_zeros(HA_DTYPE_bool, 1, &n, H);
+    char result[16];
+    int64_t sum;
+    (void)keep_array(x.array);
+    for (int round = 0; round < 3; round++) {
+        const int64_t each = round == 0 ? 1 : round == 1 ? 7 : n;
+        SUCCEEDS(darray_fill(x, ha_dvalue_of_bool(0), H));
+        SUCCEEDS(darray_fill(darray_slice(x, 0, 0, n, each), ha_dvalue_of_bool(1), H));
+        put_there(x);
+        reduce_here_and_there(HA_SUM, x, HA_DTYPE_int64_t, result);
+        memcpy(&sum, result, sizeof sum);
+        assert_int_equal(sum, (n + each - 1) / each);
+        reduce_here_and_there(HA_MIN, x, HA_DTYPE_int64_t, result);
+        memcpy(&sum, result, sizeof sum);
+        assert_int_equal(sum, each == 1);
+        reduce_here_and_there(HA_MAX, x, HA_DTYPE_int64_t, result);
+        memcpy(&sum, result, sizeof sum);
+        assert_int_equal(sum, 1);
+    }
+    drop_array(x.array);
+}
+
 /* ---- dot, norms, counts -------------------------------------------------------------------------- */
 
 static double _Complex any_number(ha_dvalue x) {
@@ -565,6 +590,7 @@ int main(int argc, char **argv) {
         CASE(eight_dimensions),
         CASE(joined),
         CASE(compensated),
+        CASE(joined_truths),
         CASE(dots_norms_and_counts),
         CASE(every_loop_of_the_host),
         CASE(norms_that_do_not_overflow),

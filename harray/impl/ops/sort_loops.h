@@ -345,7 +345,7 @@ HA_IN_ void ha_sort_choose(const ha_sort_job *j, const void *row, int kind, int 
     for (int digit = digits - 1; digit >= 0; digit--) {
         const int shift = digit * d->bits,
                   saves = digit > 0 || d->bits > 8; /* more than it costs */
-        const int is_enough = saves && pairs * HA_SORT_STRAYS < n;
+        const int is_enough = saves && pairs * (double)HA_SORT_STRAYS < n;
         uint32_t *counts = d->counts + ((size_t)digit << d->bits);
         if (is_enough && !by_all && !ha_sort_is_crowded(j, row, shift + d->bits)) return;
         by_all |= is_enough;
