@@ -253,23 +253,30 @@ PROGRAM = """
 """
 
 
-@pytest.mark.parametrize("hint", ["x.done('host')", "x.done()", "x.set_priority(1)", "x.residency", "x.statistics", "repr(x)"])
-def test_hints_while_a_tier_works(hint):
-    """Its functions need the GIL: whoever asks meanwhile does not wait for the array with it."""
-    assert run(f"""
-    import harray as ha, threading
-    begun, goes_on, values = threading.Event(), threading.Event(), {{}}
+# Another thread gets the values of x, until it goes on.
+SLOW = """
+    import harray as ha, os, signal, threading, time
+    from harray import ops
+    signal.signal(signal.SIGINT, signal.default_int_handler) # which who was started in the background does not have
+    begun, goes_on, values = threading.Event(), threading.Event(), {}
     def put(key, view): values[key] = bytes(view)
     def get(key, view):
         begun.set()
         goes_on.wait()
         view[:] = values[key]
     ha.set_tier("host", ha.Tier(put, get, values.pop))
-    x = ha.full(1 << 17, 1.0, name="x")
+    x, y = ha.full(1 << 17, 1.0, name="x"), ha.zeros(1 << 17)
     x.defer("host")
-    reader = threading.Thread(target=lambda: x[0])
+    reader = threading.Thread(target=lambda: bytes(x.read()))
     reader.start()
     begun.wait()
+"""
+
+
+@pytest.mark.parametrize("hint", ["x.done('host')", "x.done()", "x.set_priority(1)", "x.residency", "x.statistics", "repr(x)"])
+def test_hints_while_a_tier_works(hint):
+    """Its functions need the GIL: whoever asks meanwhile does not wait for the array with it."""
+    assert run(SLOW + f"""
     threading.Timer(0.2, goes_on.set).start()
     {hint}
     goes_on.wait()
@@ -282,21 +289,7 @@ def test_hints_while_a_tier_works(hint):
                                   "memoryview(x)", "y.__setitem__(..., x)", "x[0]", "float(x[:1])", "ops.sum(x)", "ops.add(x, 1)"])
 def test_ctrl_c_while_a_tier_works(call):
     """The one exception that a signal makes, at once or when the tier is done, and nothing stays open or in the way."""
-    assert run(f"""
-    import harray as ha, os, signal, threading, time
-    from harray import ops
-    begun, goes_on, values = threading.Event(), threading.Event(), {{}}
-    def put(key, view): values[key] = bytes(view)
-    def get(key, view):
-        begun.set()
-        goes_on.wait()
-        view[:] = values[key]
-    ha.set_tier("host", ha.Tier(put, get, values.pop))
-    x, y = ha.full(1 << 17, 1.0, name="x"), ha.zeros(1 << 17)
-    x.defer("host")
-    reader = threading.Thread(target=lambda: bytes(x.read()))
-    reader.start()
-    begun.wait()
+    assert run(SLOW + f"""
     threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     threading.Timer(0.6, goes_on.set).start()
     try:

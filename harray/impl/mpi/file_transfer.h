@@ -40,14 +40,14 @@ HA_IN_ ha_status ha_mpi_file_moved(const ha_mpi_file *f, int code, const MPI_Sta
 
 /* ---- all ranks together ----------------------------------------------------------------------- */
 
-/* MPI takes extents of subarrays as ints. All ranks know the whole. */
-HA_IN_ int ha_mpi_file_is_large(const ha_npy_header *h) {
-    int is_large = 0;
-    for (int d = 0; d < h->rank; d++) is_large |= h->extent[d] > INT_MAX;
-    return is_large;
+/* Whether they are to transfer it so; all of them know the whole. MPI takes extents of subarrays as ints. */
+HA_IN_ int ha_mpi_file_is_together(const ha_npy_header *h) {
+    int is_together = HA_MPI_FILES_TOGETHER_;
+    for (int d = 0; d < h->rank; d++) is_together &= h->extent[d] <= INT_MAX;
+    return is_together;
 }
 
-/* The block's elements, of the whole. Without any, or dimensions, there is nothing to choose. */
+/* The block's elements, of the whole. Without any, or dimensions, there is nothing to choose; nor for each by itself. */
 HA_IN_ ha_status ha_mpi_file_select(ha_mpi_file *f) {
     const ha_npy_header *h = &f->header;
     const ha_mpi_placed *mine = ha_mpi_file_block(f);
@@ -55,8 +55,9 @@ HA_IN_ ha_status ha_mpi_file_select(ha_mpi_file *f) {
     const int64_t size = ha_mpi_placed_size(mine);
     int whole[HA_MOST_RANK], part[HA_MOST_RANK], first[HA_MOST_RANK];
     f->block = base;
+    if (!ha_mpi_file_is_together(h)) return HA_OK;
     ha_status s = ha_mpi_count_of(&f->count, size, base, &f->blocks.call);
-    if (s || !size || !h->rank || ha_mpi_file_is_large(h)) return s;
+    if (s || !size || !h->rank) return s;
     for (int d = 0; d < h->rank; d++) {
         whole[d] = (int)h->extent[d];
         part[d] = (int)mine->extent[d];
@@ -157,8 +158,7 @@ HA_IN_ ha_status ha_mpi_file_transfer_runs(ha_mpi_file *f, int writes) {
 
 /* Of an open file, by all ranks, which decide the same. */
 HA_IN_ ha_status ha_mpi_file_transfer(ha_mpi_file *f, int writes) {
-    if (!HA_MPI_FILES_TOGETHER_ || ha_mpi_file_is_large(&f->header))
-        return ha_mpi_file_transfer_runs(f, writes);
+    if (!ha_mpi_file_is_together(&f->header)) return ha_mpi_file_transfer_runs(f, writes);
     ha_status s = ha_mpi_share_status(&f->blocks.call, ha_mpi_file_set_view(f));
     return s ? s : ha_mpi_file_transfer_together(f, writes);
 }
