@@ -410,6 +410,43 @@ TEST(norms_that_do_not_overflow) {
     drop_array(z.array);
 }
 
+static void expect_norm(ha_norm_kind kind, darray x, const darray *y, double wanted) {
+    double norm = -1;
+    know_norm(x.type, kind, y != NULL);
+    if (y)
+        SUCCEEDS(ha_difference(kind, x, *y, &norm, C));
+    else
+        SUCCEEDS(ha_norm(kind, x, &norm, C));
+    if (wanted <= DBL_MAX)
+        expect_near(norm, wanted, 1e-6 * wanted, "norm", x.type);
+    else
+        assert_true(norm == wanted);
+}
+
+/* Norms are doubles: what a sum, a difference or the size of a complex number is may be beyond floats. */
+TEST(norms_beyond_floats) {
+    harray_float x = harray_float_filled(40, 3e38f), y = harray_float_filled(40, -3e38f);
+    harray_c64 z = harray_c64_filled(3, ha_c64_make(3e38f, 3e38f)),
+               w = harray_c64_filled(3, ha_c64_make(-3e38f, 3e38f));
+    const darray view_of_y = HA_DARRAY(y), view_of_w = HA_DARRAY(w);
+    const double size = (double)3e38f, size_of_z = sqrt(2) * size;
+    keep_array(x.array), keep_array(y.array), keep_array(z.array), keep_array(w.array);
+    expect_norm(HA_NORM_1, HA_DARRAY(x), NULL, 40 * size);
+    expect_norm(HA_NORM_MAX, HA_DARRAY(x), &view_of_y, 2 * size);
+    expect_norm(HA_NORM_2, HA_DARRAY(x), &view_of_y, sqrt(40) * 2 * size);
+    expect_norm(HA_NORM_1, HA_DARRAY(x), &view_of_y, 80 * size);
+    expect_norm(HA_NORM_MAX, HA_DARRAY(z), NULL, size_of_z);
+    expect_norm(HA_NORM_2, HA_DARRAY(z), NULL, sqrt(3) * size_of_z);
+    expect_norm(HA_NORM_1, HA_DARRAY(z), NULL, 3 * size_of_z);
+    expect_norm(HA_NORM_MAX, HA_DARRAY(z), &view_of_w, 2 * size);
+    expect_norm(HA_NORM_2, HA_DARRAY(z), &view_of_w, sqrt(3) * 2 * size);
+    HA_WRITING(v, x, H) v.data[39] = -(float)INFINITY;
+    expect_norm(HA_NORM_1, HA_DARRAY(x), NULL, INFINITY);
+    expect_norm(HA_NORM_MAX, HA_DARRAY(x), NULL, INFINITY);
+    expect_norm(HA_NORM_2, HA_DARRAY(x), &view_of_y, INFINITY);
+    drop_array(x.array), drop_array(y.array), drop_array(z.array), drop_array(w.array);
+}
+
 /* Of integers beyond 2^53 that are near to each other. */
 TEST(differences_of_large_integers) {
     const uint64_t large = (uint64_t)1 << 63;
@@ -594,6 +631,7 @@ int main(int argc, char **argv) {
         CASE(dots_norms_and_counts),
         CASE(every_loop_of_the_host),
         CASE(norms_that_do_not_overflow),
+        CASE(norms_beyond_floats),
         CASE(differences_of_large_integers),
         CASE(the_bits_of_reductions),
         CASE(of_no_elements),

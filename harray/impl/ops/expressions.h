@@ -225,14 +225,18 @@ enum { HA_FILL_, HA_SEQUENCE_, HA_PLACES_ };
 enum {
     HA_LANE_VALUE_,
     HA_LANE_IS_THERE_, /* not 0 */
-    HA_LANE_ABS_,
-    HA_LANE_SQUARE_, /* of the element times a, which is a power of 2 */
-    HA_LANE_PRODUCT_,
-    HA_LANE_ABS_DIFFERENCE_,
+    HA_LANE_ABS_,      /* these two are of the element times a, which is a power of 2 */
+    HA_LANE_SQUARE_,
+    HA_LANE_PRODUCT_,        /* from here on of two */
+    HA_LANE_ABS_DIFFERENCE_, /* these two are of the elements times a */
     HA_LANE_SQUARE_OF_DIFFERENCE_,
     HA_LANE_DIFFERS_,
     HA_LANES_
 };
+/* Those with an a. */
+#define HA_IS_SCALED_LANE_(lane)                                                                   \
+    ((lane) == HA_LANE_ABS_ || (lane) == HA_LANE_SQUARE_ || (lane) == HA_LANE_ABS_DIFFERENCE_ ||   \
+     (lane) == HA_LANE_SQUARE_OF_DIFFERENCE_)
 
 /* X(T, R, lane, word, expression): R is what is reduced. */
 #define HA_LANES_OF_SMALL_(X, T, R)                                                                \
@@ -242,10 +246,10 @@ enum {
 #define HA_DISTANCE_(u, v) (u < v ? (uint64_t)v - (uint64_t)u : (uint64_t)u - (uint64_t)v)
 #define HA_LANES_OF_INTEGERS_(X, T, R, ABS)                                                        \
     HA_LANES_OF_SMALL_(X, T, R)                                                                    \
-    X(T, double, HA_LANE_ABS_, abs_of, (double)(ABS(u)))                                           \
+    X(T, double, HA_LANE_ABS_, abs_of, (double)(ABS(u)) * a)                                       \
     X(T, double, HA_LANE_SQUARE_, square_of, ((double)u * a) * ((double)u * a))                    \
     X(T, R, HA_LANE_PRODUCT_, product_of, (R)((uint64_t)u * (uint64_t)v))                          \
-    X(T, double, HA_LANE_ABS_DIFFERENCE_, abs_difference_of, (double)(HA_DISTANCE_(u, v)))         \
+    X(T, double, HA_LANE_ABS_DIFFERENCE_, abs_difference_of, (double)(HA_DISTANCE_(u, v)) * a)     \
     X(T, double, HA_LANE_SQUARE_OF_DIFFERENCE_, square_of_difference,                              \
       ((double)(HA_DISTANCE_(u, v)) * a) * ((double)(HA_DISTANCE_(u, v)) * a))
 #define HA_SIZE_OF_SIGNED_(u) (u < 0 ? 0 - (uint64_t)u : (uint64_t)u)
@@ -254,21 +258,23 @@ enum {
     X(T, T, HA_LANE_VALUE_, value, u)                                                              \
     X(T, int64_t, HA_LANE_IS_THERE_, is_there, u != 0)                                             \
     X(T, int64_t, HA_LANE_DIFFERS_, differs, u != v)                                               \
-    X(T, T, HA_LANE_ABS_, abs_of, F(fabs)(u))                                                      \
+    X(T, T, HA_LANE_ABS_, abs_of, F(fabs)(u) * a)                                                  \
     X(T, T, HA_LANE_SQUARE_, square_of, (u * a) * (u * a))                                         \
     X(T, T, HA_LANE_PRODUCT_, product_of, u *v)                                                    \
-    X(T, T, HA_LANE_ABS_DIFFERENCE_, abs_difference_of, F(fabs)(u - v))                            \
-    X(T, T, HA_LANE_SQUARE_OF_DIFFERENCE_, square_of_difference, ((u - v) * a) * ((u - v) * a))
+    X(T, T, HA_LANE_ABS_DIFFERENCE_, abs_difference_of, F(fabs)(u * a - v * a))                    \
+    X(T, T, HA_LANE_SQUARE_OF_DIFFERENCE_, square_of_difference, (u * a - v * a) * (u * a - v * a))
 #define HA_LANES_OF_COMPLEX_(X, T, R, F, P)                                                        \
     X(T, T, HA_LANE_VALUE_, value, u)                                                              \
     X(T, int64_t, HA_LANE_IS_THERE_, is_there, u.re != 0 || u.im != 0)                             \
     X(T, int64_t, HA_LANE_DIFFERS_, differs, u.re != v.re || u.im != v.im)                         \
-    X(T, R, HA_LANE_ABS_, abs_of, F(hypot)(u.re, u.im))                                            \
+    X(T, R, HA_LANE_ABS_, abs_of, F(hypot)(u.re * a, u.im * a))                                    \
     X(T, R, HA_LANE_SQUARE_, square_of, (u.re * a) * (u.re * a) + (u.im * a) * (u.im * a))         \
     X(T, T, HA_LANE_PRODUCT_, product_of, P(mul)(P(conj)(u), v))                                   \
-    X(T, R, HA_LANE_ABS_DIFFERENCE_, abs_difference_of, F(hypot)(u.re - v.re, u.im - v.im))        \
+    X(T, R, HA_LANE_ABS_DIFFERENCE_, abs_difference_of,                                            \
+      F(hypot)(u.re * a - v.re * a, u.im * a - v.im * a))                                          \
     X(T, R, HA_LANE_SQUARE_OF_DIFFERENCE_, square_of_difference,                                   \
-      ((u.re - v.re) * a) * ((u.re - v.re) * a) + ((u.im - v.im) * a) * ((u.im - v.im) * a))
+      (u.re * a - v.re * a) * (u.re * a - v.re * a) +                                              \
+          (u.im * a - v.im * a) * (u.im * a - v.im * a))
 
 #define HA_LANES_OF_int8_t_(X) HA_LANES_OF_SMALL_(X, int8_t, int64_t)
 #define HA_LANES_OF_int16_t_(X) HA_LANES_OF_SMALL_(X, int16_t, int64_t)

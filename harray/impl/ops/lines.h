@@ -52,14 +52,10 @@ enum {
 #define HA_LINE_OF_PLACE_(T, operation, word, ...)                                                 \
     HA_LINE_(T, HA_OP_OF_PLACES + (operation), word, HA_OP_PLACE, 0, 2, __VA_ARGS__)
 #define HA_LINE_OF_LANES_(T, R, lane, word, ...)                                                   \
-    [HA_OP_OF_LANES + (lane)] = {#word,                                                            \
-                                 HA_TEXT_OF_(__VA_ARGS__),                                         \
-                                 ha_row_##word##_##T,                                              \
-                                 HA_OP_LANES,                                                      \
-                                 (lane) < HA_LANE_PRODUCT_ ? 1 : 2,                                \
-                                 (lane) == HA_LANE_SQUARE_ ||                                      \
-                                     (lane) == HA_LANE_SQUARE_OF_DIFFERENCE_,                      \
-                                 HA_DTYPE_OF(R)},
+    [HA_OP_OF_LANES +                                                                              \
+        (lane)] = {#word,         HA_TEXT_OF_(__VA_ARGS__),          ha_row_##word##_##T,          \
+                   HA_OP_LANES,   (lane) < HA_LANE_PRODUCT_ ? 1 : 2, HA_IS_SCALED_LANE_(lane),     \
+                   HA_DTYPE_OF(R)},
 #define HA_LINE_TO_OTHER_(T, R, kind, place, arguments, word, ...)                                 \
     [place] = {#word,         HA_TEXT_OF_(__VA_ARGS__), ha_row_##word##_##T, kind, arguments, 0,   \
                HA_DTYPE_OF(R)},

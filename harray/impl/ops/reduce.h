@@ -93,33 +93,51 @@ static ha_status ha_op_reduce_to(ha_op_reduction *r, ha_dtype type, void *result
 
 /* ---- norms --------------------------------------------------------------------------------------- */
 
+/* What is reduced, of elements divided by 2^power, as a number without that. */
+HA_IN_ ha_status ha_op_reduce_scaled(ha_op_reduction *r, int power, double *number) {
+    ha_dvalue value = {.type = HA_DTYPE_NONE};
+    ha_status s = ha_op_reduce(r, ldexp(1, -power), &value);
+    if (!s) s = ha_dvalue_convert(value, HA_DTYPE_double, &value);
+    if (!s) *number = value.as_double;
+    return s;
+}
+
+/* A sum of sizes, or the greatest of them, may be beyond the greatest number of the type that is computed with where the
+ * result, a double, is not; and so may the difference of two elements be, or the size of a complex one. Then elements are divided
+ * first: by 4, and a sum by what makes up for their count. */
+HA_IN_ ha_status ha_op_norm_of_sizes(ha_op_reduction *r, double *norm) {
+    ha_status s = ha_op_reduce_scaled(r, 0, norm);
+    if (s || *norm <= DBL_MAX || *norm != *norm) return s;
+    int power = 2;
+    if (r->operation == HA_SUM) (void)frexp(4 * (double)darray_size(r->call.view[0]), &power);
+    s = ha_op_reduce_scaled(r, power, norm);
+    *norm = ldexp(*norm, power);
+    return s;
+}
+
 /* The sum of squares may be beyond the greatest number, or below the least one, where its root is not: then it is
  * made of elements divided by a power of 2 near the greatest of them. */
 HA_IN_ ha_status ha_op_norm_2(ha_op_reduction *r, int lane_of_size, double *norm) {
-    ha_dvalue value;
+    double sum;
     const int lane = r->lane;
-    ha_status s = ha_op_reduce(r, 1, &value);
+    ha_status s = ha_op_reduce_scaled(r, 0, &sum);
     if (s) return s;
-    const int is_float = value.type == HA_DTYPE_float;
-    const double sum = is_float ? (double)value.as_float : value.as_double;
+    const int is_float = r->call.key.line->gives == HA_DTYPE_float;
     *norm = sqrt(sum);
     if (sum > (is_float ? 1e-30 : 1e-280) && sum <= DBL_MAX) return HA_OK;
+    if (ha_view_is_empty(&r->call.view[0])) return HA_OK;
     r->lane = lane_of_size;
     r->operation = HA_MAX;
-    if (ha_view_is_empty(&r->call.view[0])) return HA_OK;
-    s = ha_op_reduce(r, 1, &value);
-    if (!s) s = ha_dvalue_convert(value, HA_DTYPE_double, &value);
-    if (s) return s;
-    *norm = value.as_double;
-    if (!(*norm > 0 && *norm <= DBL_MAX)) return HA_OK;
+    s = ha_op_norm_of_sizes(r, norm);
+    if (s || !(*norm > 0 && *norm <= DBL_MAX)) return s;
     int power;
     (void)frexp(*norm, &power);
     const int most = is_float ? 126 : 1022;
     power = power > most ? most : power < -most ? -most : power;
     r->lane = lane;
     r->operation = HA_SUM;
-    s = ha_op_reduce(r, ldexp(1, -power), &value);
-    if (!s) *norm = ldexp(sqrt(is_float ? (double)value.as_float : value.as_double), power);
+    s = ha_op_reduce_scaled(r, power, &sum);
+    *norm = ldexp(sqrt(sum), power);
     return s;
 }
 
@@ -127,18 +145,18 @@ static ha_status ha_op_norm(ha_op_call c, ha_norm_kind kind, ha_dtype type, void
                             const char *site) {
     const int two = c.arrays > 1;
     const int size = two ? HA_LANE_ABS_DIFFERENCE_ : HA_LANE_ABS_;
-    ha_op_reduction r = {c, size, kind == HA_NORM_1 ? HA_SUM : HA_MAX};
+    const int square = two ? HA_LANE_SQUARE_OF_DIFFERENCE_ : HA_LANE_SQUARE_;
+    const int is_sum = kind != HA_NORM_MAX || (c.view[0].array && ha_view_is_empty(&c.view[0]));
+    ha_op_reduction r = {c, kind == HA_NORM_2 ? square : size, is_sum ? HA_SUM : HA_MAX};
     double norm = 0;
     ha_status s = HA_OK;
-    if (kind == HA_NORM_MAX && c.view[0].array && ha_view_is_empty(&c.view[0]))
-        r.operation = HA_SUM;
-    if (kind == HA_NORM_1 || kind == HA_NORM_MAX) return ha_op_reduce_to(&r, type, result, site);
-    r.lane = two ? HA_LANE_SQUARE_OF_DIFFERENCE_ : HA_LANE_SQUARE_;
-    r.operation = HA_SUM;
     HA_FROM(site) {
-        s = kind == HA_NORM_2
-                ? ha_op_norm_2(&r, size, &norm)
-                : ha_fail(HA_ERR_ARGUMENT, c.operation, "there is no norm %d", (int)kind);
+        if (kind == HA_NORM_2)
+            s = ha_op_norm_2(&r, size, &norm);
+        else if (kind == HA_NORM_1 || kind == HA_NORM_MAX)
+            s = ha_op_norm_of_sizes(&r, &norm);
+        else
+            s = ha_fail(HA_ERR_ARGUMENT, c.operation, "there is no norm %d", (int)kind);
         if (!s) s = ha_op_give(&r.call, ha_dvalue_of_double(norm), type, result);
     }
     return s;
