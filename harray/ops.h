@@ -159,13 +159,15 @@ typedef enum ha_combine_operation {
 
 /* Random numbers, the same ones on every context for the same seed: of integers all that their type
  * has, of reals [0, 1), complex ones of two such. Each element is made of its place alone, counted
- * in the order of the indices: by Philox 4x32-10 (Salmon et al., SC11), whose counter it is, and
- * whose key is the seed. half and bfloat16 have as many bits as they can tell apart. */
+ * in the order of the indices: by Philox 4x32-10 (Salmon et al., SC11), whose key is the seed. The
+ * block of counter k has 16 bytes, lowest first: those of element k, or, where elements have fewer,
+ * of as many as have room in them. The highest 53 bits of each 8 bytes make a double, 24 of 4 a
+ * float. half and bfloat16 have 2 bytes, and take as many bits as they can tell apart. */
 #define ha_random(x, seed, context) ha_random_(HA_DARRAY(x), seed, context, HA_SITE)
 
 /* Normal random numbers, of mean 0 and deviation 1; of complex ones both parts are. By Box and
- * Muller's formula of two numbers of Philox, with the logarithm, sine and cosine of the context's
- * mathematical library. Of real and complex types. */
+ * Muller's formula of two numbers as ha_random makes them (of half and bfloat16: of two floats), with
+ * the logarithm, sine and cosine of the context's mathematical library. Of real and complex types. */
 #define ha_random_normal(x, seed, context) ha_random_normal_(HA_DARRAY(x), seed, context, HA_SITE)
 
 /* *result = all elements of x, joined by a reduction of reduce.h, in the order of the indices; it

@@ -201,7 +201,8 @@ static void random_some(ha_dtype type) {
     const darray x = some_view(type, rank, extent, 0);
     of_z.n = (int)darray_size(x);
     for (int i = 0; i < of_z.n; i++) of_z.at[i] = naive_random(type, i, seed);
-    know_operation(type, HA_OP_OF_RANDOM, 0);
+    const int is_small = type == HA_DTYPE_half || type == HA_DTYPE_bfloat16;
+    know_operation(type, is_small ? HA_OP_OF_SMALL_RANDOM : HA_OP_OF_RANDOM, 0);
     SUCCEEDS(ha_random(x, seed, C));
     expect_elements(x, &of_z, 1, "random", 0);
     drop_array(x.array);

@@ -330,26 +330,39 @@ static void naive_philox(const uint32_t *counter, const uint32_t *key, uint32_t 
     }
 }
 
-/* 0 <= the result < 1, of as many bits as a type has. */
-static double naive_uniform(ha_dtype type, int64_t at, uint32_t stream, uint64_t seed) {
-    const uint32_t counter[] = {(uint32_t)at, (uint32_t)(at >> 32), stream, 0};
+/* Number k of those that have so many bytes, lowest byte first: of the block of 16 bytes that it is in. */
+static uint64_t naive_bits(uint64_t k, size_t bytes, uint64_t seed) {
+    const uint64_t block = k * bytes / 16;
+    const uint32_t counter[] = {(uint32_t)block, (uint32_t)(block >> 32), 0, 0};
     const uint32_t key[] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
     uint32_t out[4];
+    uint64_t number = 0;
     naive_philox(counter, key, out);
+    for (size_t i = 0; i < bytes; i++) {
+        const size_t byte = k * bytes % 16 + i;
+        number |= (uint64_t)(out[byte / 4] >> (byte % 4 * 8) & 255) << (8 * i);
+    }
+    return number;
+}
+
+/* Number k in [0, 1): those of double have 8 bytes, those of float 4, those of smaller ones 2; the highest bits count. */
+static double naive_uniform(ha_dtype type, uint64_t k, uint64_t seed) {
     const int bits = type == HA_DTYPE_half                              ? 11
                      : type == HA_DTYPE_bfloat16                        ? 8
                      : type == HA_DTYPE_double || type == HA_DTYPE_c128 ? 53
                                                                         : 24;
-    return ldexp((double)((((uint64_t)out[1] << 32) | out[0]) >> (64 - bits)), -bits);
+    const int bytes = bits == 53 ? 8 : bits == 24 ? 4 : 2;
+    return ldexp((double)(naive_bits(k, (size_t)bytes, seed) >> (8 * bytes - bits)), -bits);
 }
 
 /* Box and Muller, in double. */
 HA_UNUSED static ha_dvalue naive_normal(ha_dtype type, int64_t at, uint64_t seed) {
     const int small = type != HA_DTYPE_double && type != HA_DTYPE_c128;
     const ha_dtype wide_type = small ? HA_DTYPE_float : HA_DTYPE_double;
-    const double first = naive_uniform(wide_type, at, 0, seed) + ldexp(1, small ? -24 : -53);
+    const double first = naive_uniform(wide_type, 2 * (uint64_t)at, seed) +
+                         ldexp(1, small ? -24 : -53);
     const double distance = sqrt(-2 * log(first));
-    const double angle = 2 * acos(-1.0) * naive_uniform(wide_type, at, 1, seed);
+    const double angle = 2 * acos(-1.0) * naive_uniform(wide_type, 2 * (uint64_t)at + 1, seed);
     ha_dvalue x = {.type = type};
     if (ha_dtype_kind(type) == HA_KIND_COMPLEX)
         return of_complex(type, complex_from(distance * cos(angle), distance * sin(angle)));
@@ -361,19 +374,17 @@ HA_UNUSED static ha_dvalue naive_normal(ha_dtype type, int64_t at, uint64_t seed
 HA_UNUSED static ha_dvalue naive_random(ha_dtype type, int64_t at, uint64_t seed) {
     const ha_number_kind kind = ha_dtype_kind(type);
     ha_dvalue x = {.type = type};
-    const uint32_t counter[] = {(uint32_t)at, (uint32_t)(at >> 32), 0, 0};
-    const uint32_t key[] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
-    uint32_t out[4];
-    naive_philox(counter, key, out);
+    const uint64_t k = (uint64_t)at;
     if (kind == HA_KIND_COMPLEX)
-        return of_complex(
-            type, complex_from(naive_uniform(type, at, 0, seed), naive_uniform(type, at, 1, seed)));
-    if (kind == HA_KIND_REAL)
+        return of_complex(type, complex_from(naive_uniform(type, 2 * k, seed),
+                                             naive_uniform(type, 2 * k + 1, seed)));
+    if (kind == HA_KIND_REAL) {
         assert_int_equal(
-            ha_dvalue_convert(ha_dvalue_of_double(naive_uniform(type, at, 0, seed)), type, &x),
-            HA_OK);
-    else
-        memcpy(x.bytes, out, ha_dtype_size(type)); /* the lowest bits, of a little end */
+            ha_dvalue_convert(ha_dvalue_of_double(naive_uniform(type, k, seed)), type, &x), HA_OK);
+    } else {
+        const uint64_t bits = naive_bits(k, ha_dtype_size(type), seed);
+        memcpy(x.bytes, &bits, ha_dtype_size(type)); /* of a little end */
+    }
     return x;
 }
 

@@ -274,10 +274,8 @@ ha_status ha_sequence_(darray x, ha_dvalue first, ha_dvalue step, ha_context *co
     return ha_op_run(&c, HA_OP_OF_PLACES + HA_SEQUENCE_, site);
 }
 
-/* Of 24 bits those that half (11) and bfloat16 (8) have exactly: so that nothing is rounded up to 1. */
-HA_IN_ uint32_t ha_op_random_bits(ha_dtype type) {
-    return type == HA_DTYPE_half ? 0xffe000 : type == HA_DTYPE_bfloat16 ? 0xff0000 : 0xffffff;
-}
+/* Of 16 bits those that half (11) and bfloat16 (8) have exactly: so that nothing is rounded up to 1. */
+HA_IN_ uint32_t ha_op_random_bits(ha_dtype type) { return type == HA_DTYPE_half ? 0xffe0 : 0xff00; }
 
 HA_IN_ ha_status ha_op_random(const char *operation, int place, darray x, uint64_t seed,
                               ha_context *context, const char *site) {
@@ -292,7 +290,9 @@ HA_IN_ ha_status ha_op_random(const char *operation, int place, darray x, uint64
 }
 
 ha_status ha_random_(darray x, uint64_t seed, ha_context *context, const char *site) {
-    return ha_op_random("ha_random", HA_OP_OF_RANDOM, x, seed, context, site);
+    const int is_small = x.type == HA_DTYPE_half || x.type == HA_DTYPE_bfloat16;
+    return ha_op_random("ha_random", is_small ? HA_OP_OF_SMALL_RANDOM : HA_OP_OF_RANDOM, x, seed,
+                        context, site);
 }
 
 ha_status ha_random_normal_(darray x, uint64_t seed, ha_context *context, const char *site) {

@@ -163,24 +163,6 @@ enum { HA_AXPBY_, HA_CLIP_, HA_SPECIALS_ };
 
 /* ---- of the place of an element ------------------------------------------------------------------ */
 
-/* Philox 4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3, SC11): the first two of
- * the four numbers that the counter {at, stream} gives. */
-HA_DEVICE_CODE(
-    ha_philox, HA_FN uint64_t ha_philox_(uint64_t at, uint32_t stream, uint64_t seed) {
-        uint32_t c0 = (uint32_t)at, c1 = (uint32_t)(at >> 32), c2 = stream, c3 = 0;
-        uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
-        for (int round = 0; round < 10; round++) {
-            const uint64_t p = (uint64_t)c0 * 0xD2511F53u, q = (uint64_t)c2 * 0xCD9E8D57u;
-            c0 = (uint32_t)(q >> 32) ^ c1 ^ k0;
-            c1 = (uint32_t)q;
-            c2 = (uint32_t)(p >> 32) ^ c3 ^ k1;
-            c3 = (uint32_t)p;
-            k0 += 0x9E3779B9u;
-            k1 += 0xBB67AE85u;
-        }
-        return c0 | (uint64_t)c1 << 32;
-    });
-
 enum { HA_FILL_, HA_SEQUENCE_, HA_PLACES_ };
 
 /* X(T, operation, word, expression) of a, b and the number of the element, at. */
@@ -195,30 +177,6 @@ enum { HA_FILL_, HA_SEQUENCE_, HA_PLACES_ };
 #define HA_PLACES_OF_COMPLEX_(X, T, P)                                                             \
     X(T, HA_FILL_, fill, a)                                                                        \
     X(T, HA_SEQUENCE_, sequence, P(add)(a, P(mul)(b, P(make)(HA_PART_OF_##T##_(at), 0))))
-
-/* Box and Muller: of two numbers, the first of which is not 0, by the distance from 0 and the angle. */
-#define HA_DISTANCE_OF_float_                                                                      \
-    sqrtf(-2 * logf((float)((uint32_t)(ha_philox_((uint64_t)at, 0, seed) >> 40) + 1) * 0x1p-24f))
-#define HA_ANGLE_OF_float_                                                                         \
-    (float)(uint32_t)(ha_philox_((uint64_t)at, 1, seed) >> 40) * 0x1.921fb6p-22f
-#define HA_DISTANCE_OF_double_                                                                     \
-    sqrt(-2 * log((double)((ha_philox_((uint64_t)at, 0, seed) >> 11) + 1) * 0x1p-53))
-#define HA_ANGLE_OF_double_                                                                        \
-    (double)(ha_philox_((uint64_t)at, 1, seed) >> 11) * 0x1.921fb54442d18p-51
-#define HA_NORMAL_OF_TYPES_(X)                                                                     \
-    X(float, HA_DISTANCE_OF_float_ *cosf(HA_ANGLE_OF_float_))                                      \
-    X(double, HA_DISTANCE_OF_double_ *cos(HA_ANGLE_OF_double_))                                    \
-    X(ha_c64, ha_c64_make(HA_DISTANCE_OF_float_ *cosf(HA_ANGLE_OF_float_),                         \
-                          HA_DISTANCE_OF_float_ *sinf(HA_ANGLE_OF_float_)))                        \
-    X(ha_c128, ha_c128_make(HA_DISTANCE_OF_double_ *cos(HA_ANGLE_OF_double_),                      \
-                            HA_DISTANCE_OF_double_ *sin(HA_ANGLE_OF_double_)))
-
-/* X(T, expression) of a seed, and of those bits of a fraction that the type of the elements has. */
-#define HA_RANDOM_OF_INTEGERS_(X, T) X(T, (T)ha_philox_((uint64_t)at, 0, seed))
-#define HA_RANDOM_OF_float_(stream)                                                                \
-    (float)((uint32_t)(ha_philox_((uint64_t)at, stream, seed) >> 40) & kept) * 0x1p-24f
-#define HA_RANDOM_OF_double_(stream)                                                               \
-    (double)(ha_philox_((uint64_t)at, stream, seed) >> 11) * 0x1p-53
 
 /* ---- numbers of lanes, for reductions ------------------------------------------------------------ */
 
@@ -335,20 +293,5 @@ enum {
     HA_LINES_OF_SMALL_(int16_t, uint32_t, K, P)                                                    \
     HA_LINES_OF_SMALL_(uint8_t, uint32_t, K, P)                                                    \
     HA_LINES_OF_SMALL_(uint16_t, uint32_t, K, P)
-
-/* X(T, expression) */
-#define HA_RANDOM_OF_TYPES_(X)                                                                     \
-    HA_RANDOM_OF_INTEGERS_(X, int8_t)                                                              \
-    HA_RANDOM_OF_INTEGERS_(X, int16_t)                                                             \
-    HA_RANDOM_OF_INTEGERS_(X, int32_t)                                                             \
-    HA_RANDOM_OF_INTEGERS_(X, int64_t)                                                             \
-    HA_RANDOM_OF_INTEGERS_(X, uint8_t)                                                             \
-    HA_RANDOM_OF_INTEGERS_(X, uint16_t)                                                            \
-    HA_RANDOM_OF_INTEGERS_(X, uint32_t)                                                            \
-    HA_RANDOM_OF_INTEGERS_(X, uint64_t)                                                            \
-    X(float, HA_RANDOM_OF_float_(0))                                                               \
-    X(double, HA_RANDOM_OF_double_(0))                                                             \
-    X(ha_c64, ha_c64_make(HA_RANDOM_OF_float_(0), HA_RANDOM_OF_float_(1)))                         \
-    X(ha_c128, ha_c128_make(HA_RANDOM_OF_double_(0), HA_RANDOM_OF_double_(1)))
 
 #endif

@@ -112,7 +112,8 @@ HA_IN_ void ha_op_add_parameters(ha_op_kernel *k) {
         ha_op_add_number(k, "from", HA_DTYPE_int64_t, "int64_t");
         for (int d = 0; d < key->rank; d++) ha_op_add_number(k, at[d], HA_DTYPE_int64_t, "int64_t");
     }
-    if (is_random) ha_op_add_parameter(k, HA_KERNEL_USES_, "ha_philox", ha_uses_ha_philox);
+    if (is_random)
+        ha_op_add_parameter(k, HA_KERNEL_USES_, "ha_random_bits", ha_uses_ha_random_bits);
     if (key->tree)
         ha_op_add_parameter(k, HA_KERNEL_RESULT_, "the result", ha_dtype_name(key->line->gives))
             ->bytes = key->tree->reduction.result_bytes;

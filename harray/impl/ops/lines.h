@@ -31,6 +31,7 @@ enum {
     HA_OP_OF_SPECIALS = HA_OP_OF_COMBINES + (int)HA_COMBINES_,
     HA_OP_OF_PLACES = HA_OP_OF_SPECIALS + HA_SPECIALS_,
     HA_OP_OF_RANDOM = HA_OP_OF_PLACES + HA_PLACES_,
+    HA_OP_OF_SMALL_RANDOM, /* of half and bfloat16 */
     HA_OP_OF_NORMAL,
     HA_OP_OF_CHOICE,
     HA_OP_OF_LANES,
@@ -59,10 +60,15 @@ enum {
 #define HA_LINE_TO_OTHER_(T, R, kind, place, arguments, word, ...)                                 \
     [place] = {#word,         HA_TEXT_OF_(__VA_ARGS__), ha_row_##word##_##T, kind, arguments, 0,   \
                HA_DTYPE_OF(R)},
-#define HA_LINE_OF_NORMAL_(T, ...) static const char ha_op_normal_##T[] = HA_TEXT_OF_(__VA_ARGS__);
-HA_NORMAL_OF_TYPES_(HA_LINE_OF_NORMAL_)
-#define HA_LINE_OF_RANDOM_(T, ...) static const char ha_op_random_##T[] = HA_TEXT_OF_(__VA_ARGS__);
-HA_RANDOM_OF_TYPES_(HA_LINE_OF_RANDOM_)
+#define HA_LINE_OF_NORMAL_(T, n, parts, ...)                                                       \
+    static const char ha_op_normal_##T[] = HA_TEXT_OF_(__VA_ARGS__);
+HA_NORMAL_OF_TYPES_(HA_LINE_OF_NORMAL_, HA_RANDOM_BITS_AT_)
+#define HA_LINE_OF_RANDOM_(T, n, parts, ...)                                                       \
+    static const char ha_op_random_##T[] = HA_TEXT_OF_(__VA_ARGS__);
+HA_RANDOM_OF_TYPES_(HA_LINE_OF_RANDOM_, HA_RANDOM_BITS_AT_)
+#define HA_LINE_OF_SMALL_(T, n, parts, ...)                                                        \
+    static const char ha_op_random_small[] = HA_TEXT_OF_(__VA_ARGS__);
+HA_RANDOM_OF_SMALL_(HA_LINE_OF_SMALL_, HA_RANDOM_BITS_AT_)
 
 /* half and bfloat16 have float's table, but choose among other bytes: that is told when it runs. */
 #define HA_LINES_OF_ALL_(T)                                                                        \
@@ -82,7 +88,11 @@ HA_RANDOM_OF_TYPES_(HA_LINE_OF_RANDOM_)
 #define HA_NORMAL_OF_int64_t_
 #define HA_NORMAL_OF_uint32_t_
 #define HA_NORMAL_OF_uint64_t_
-#define HA_NORMAL_OF_float_ HA_NORMAL_LINE_(float)
+#define HA_NORMAL_OF_float_                                                                        \
+    HA_NORMAL_LINE_(float)                                                                         \
+    [HA_OP_OF_SMALL_RANDOM] = {                                                                    \
+        "random_small", ha_op_random_small, ha_row_random_small_float, HA_OP_RANDOM, 0, 2,         \
+        HA_DTYPE_NONE},
 #define HA_NORMAL_OF_double_ HA_NORMAL_LINE_(double)
 #define HA_NORMAL_OF_ha_c64_ HA_NORMAL_LINE_(ha_c64)
 #define HA_NORMAL_OF_ha_c128_ HA_NORMAL_LINE_(ha_c128)

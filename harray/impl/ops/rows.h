@@ -4,6 +4,7 @@
 #define HARRAY_IMPL_OPS_ROWS_H
 
 #include "expressions.h"
+#include "random.h"
 
 /* n elements of the result, of[0], and of up to three arguments; steps count elements, and are 0 of a number. `at` is the
  * number of the first element in its view, and at_step how far the next one is from it. */
@@ -110,16 +111,33 @@ typedef void (*ha_op_rows)(const ha_op_row *row);
         HA_ROW_LOOP_(T, n, dx, dy, 1, __VA_ARGS__)                                                 \
     }
 
-#define HA_ROW_OF_RANDOM_(T, ...) HA_ROW_OF_RANDOM_CALLED_(random, T, __VA_ARGS__)
-#define HA_ROW_OF_NORMAL_(T, ...) HA_ROW_OF_RANDOM_CALLED_(normal, T, __VA_ARGS__)
-#define HA_ROW_OF_RANDOM_CALLED_(word, T, ...)                                                     \
-    HA_IN_ void ha_row_##word##_##T(const ha_op_row *row) {                                        \
+/* Of a place, whose numbers come from a few blocks at once: number k is counted from the first one of these. */
+#define HA_ROW_OF_RANDOM_(T, n, parts, ...)                                                        \
+    HA_ROW_OF_NUMBERS_(random, T, (n) / (parts), __VA_ARGS__)
+#define HA_ROW_OF_SMALL_(T, n, parts, ...)                                                         \
+    HA_ROW_OF_NUMBERS_(random_small, T, (n) / (parts), __VA_ARGS__)
+#define HA_ROW_OF_NORMAL_(T, n, parts, ...)                                                        \
+    HA_ROW_OF_NUMBERS_(normal, T, (n) / (parts), __VA_ARGS__)
+#define HA_BITS_OF_BLOCKS_(n, parts, p) ha_random_number_##n(words, k *(parts) + (p))
+#define HA_ROW_OF_NUMBERS_(word, T, of_block, ...)                                                 \
+    HA_CONTRACTED_0_ HA_IN_ void ha_row_##word##_##T(const ha_op_row *row) {                       \
         const uint64_t seed = *(const uint64_t *)row->number[0];                                   \
         HA_UNUSED const uint32_t kept = *(const uint32_t *)row->number[1];                         \
+        uint64_t words[2 * HA_RANDOM_BLOCKS_], first = 0;                                          \
+        unsigned last = 0; /* known are the elements from first on, so many of them */             \
+        const int64_t step = row->step[0];                                                         \
         T *z = (T *)row->of[0];                                                                    \
-        for (int64_t i = 0; i < row->n; i++) {                                                     \
-            const int64_t at = row->at + i * row->at_step;                                         \
-            z[i * row->step[0]] = __VA_ARGS__;                                                     \
+        for (int64_t i = 0; i < row->n;) {                                                         \
+            const uint64_t at = (uint64_t)(row->at + i * row->at_step);                            \
+            if (at - first >= last) {                                                              \
+                first = at / (of_block) * (of_block);                                              \
+                last = (of_block)*HA_RANDOM_BLOCKS_;                                               \
+                ha_random_blocks(words, first / (of_block), seed);                                 \
+            }                                                                                      \
+            unsigned k = (unsigned)(at - first);                                                   \
+            const int64_t n = row->at_step == 1 ? row->n - i : 1;                                  \
+            const unsigned end = n < last - k ? k + (unsigned)n : last;                            \
+            for (; k < end; k++, i++) z[i * step] = __VA_ARGS__;                                   \
         }                                                                                          \
     }
 
@@ -149,8 +167,9 @@ typedef void (*ha_op_rows)(const ha_op_row *row);
 HA_CONTRACTION_0_
 HA_LINES_OF_TYPES_(HA_ROW_OF_ONE_, HA_ROW_OF_TWO_, HA_ROW_WITH_NUMBERS_, HA_ROW_OF_MASK_,
                    HA_ROW_OF_PLACE_)
-HA_RANDOM_OF_TYPES_(HA_ROW_OF_RANDOM_)
-HA_NORMAL_OF_TYPES_(HA_ROW_OF_NORMAL_)
+HA_RANDOM_OF_TYPES_(HA_ROW_OF_RANDOM_, HA_BITS_OF_BLOCKS_)
+HA_RANDOM_OF_SMALL_(HA_ROW_OF_SMALL_, HA_BITS_OF_BLOCKS_)
+HA_NORMAL_OF_TYPES_(HA_ROW_OF_NORMAL_, HA_BITS_OF_BLOCKS_)
 HA_OTHERS_OF_float_(HA_ROW_TO_OTHER_) HA_OTHERS_OF_double_(HA_ROW_TO_OTHER_)
     HA_OTHERS_OF_ha_c64_(HA_ROW_TO_OTHER_) HA_OTHERS_OF_ha_c128_(HA_ROW_TO_OTHER_)
         HA_LANES_OF_int8_t_(HA_ROW_OF_LANES_) HA_LANES_OF_int16_t_(HA_ROW_OF_LANES_)
