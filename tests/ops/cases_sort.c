@@ -3,6 +3,8 @@
 #include "sparing.h"
 #include "known_indices.h"
 
+HA_OPS(double);
+
 static const ha_dtype sorted_types[] = {HA_DTYPE_int8_t,   HA_DTYPE_int16_t,  HA_DTYPE_int32_t,
                                         HA_DTYPE_int64_t,  HA_DTYPE_uint8_t,  HA_DTYPE_uint16_t,
                                         HA_DTYPE_uint32_t, HA_DTYPE_uint64_t, HA_DTYPE_bfloat16,
@@ -295,6 +297,43 @@ TEST(each_once) {
     drop_array(x.array), drop_array(y.array);
 }
 
+/* Of one type: what they call is tried above, and with the fake driver. */
+TEST(typed_forms) {
+    if (is_fake(C)) skip();
+    static const double some[] = {3, 1, 2, 3, 1};
+    static const int32_t order[] = {1, 4, 2, 0, 3}, below[] = {0, 0, 2, 3, 3};
+    harray_double x = harray_double_of(5, some), y = harray_double_filled(5, 7),
+                  fewer = harray_double_filled(4, 0);
+    harray_int32_t at = harray_int32_t_filled(5, 9), counts = harray_int32_t_filled(2, 9);
+    harray_uint8_t mask = harray_uint8_t_filled(5, 9);
+    int64_t count = -1;
+    keep_array(x.array), keep_array(y.array), keep_array(fewer.array), keep_array(at.array);
+    keep_array(counts.array), keep_array(mask.array);
+    SUCCEEDS(harray_double_sorting(at, x, HA_ASCENDING, C));
+    HA_READING(v, at, H) assert_memory_equal(v.data, order, sizeof order);
+    SUCCEEDS(harray_double_compare_number(HA_IS_LESS, mask, x, 3, C));
+    SUCCEEDS(harray_double_compact(y, x, mask, &count, C)); /* 1, 2, 1 */
+    HA_READING(v, y, H)
+    assert_true(count == 3 && v.data[0] == 1 && v.data[2] == 1 && v.data[3] == 7);
+    SUCCEEDS(harray_double_scan(HA_SUM, y, x, HA_EXCLUSIVE, C)); /* 0, 3, 4, 6, 9 */
+    SUCCEEDS(harray_double_compare(HA_IS_EQUAL, mask, x, y, C));
+    HA_READING(v, mask, H) for (int i = 0; i < 5; i++) assert_int_equal(v.data[i], 0);
+    SUCCEEDS(harray_double_differences(fewer, y, C)); /* x, but for the last one */
+    HA_READING(v, fewer, H) assert_memory_equal(v.data, some, sizeof(double[4]));
+    SUCCEEDS(harray_double_histogram(counts, x, 1, 3, &count, C));
+    HA_READING(v, counts, H) assert_true(v.data[0] == 2 && v.data[1] == 1 && count == 2);
+    SUCCEEDS(harray_double_sort(x, HA_ASCENDING, C)); /* 1, 1, 2, 3, 3 */
+    SUCCEEDS(harray_double_lower_bound(at, x, x, C));
+    HA_READING(v, at, H) assert_memory_equal(v.data, below, sizeof below);
+    SUCCEEDS(harray_double_upper_bound(at, x, x, C));
+    HA_READING(v, at, H) assert_true(v.data[0] == 2 && v.data[4] == 5);
+    SUCCEEDS(harray_double_unique(y, x, &count, C));
+    HA_READING(v, y, H)
+    assert_true(count == 3 && v.data[1] == 2 && v.data[2] == 3 && v.data[3] == 6);
+    drop_array(mask.array), drop_array(counts.array), drop_array(at.array);
+    drop_array(fewer.array), drop_array(y.array), drop_array(x.array);
+}
+
 /* Several blocks on devices; digits that all have, at the ends and between. */
 TEST(long_ones) {
     enum { N = 10000 };
@@ -559,11 +598,21 @@ TEST(without_memory) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        CASE(sorted),       CASE(every_loop_of_sorting), CASE(many),
-        CASE(bounds),       CASE(eight_dimensions),      CASE(each_once),
-        CASE(long_ones),    CASE(sorted_bools),          CASE(columns_of_one_array),
-        CASE(full_blocks),  CASE(texts_have_room),       CASE(refused_arguments),
-        CASE(older_errors), CASE(without_memory),
+        CASE(sorted),
+        CASE(every_loop_of_sorting),
+        CASE(many),
+        CASE(bounds),
+        CASE(eight_dimensions),
+        CASE(each_once),
+        CASE(typed_forms),
+        CASE(long_ones),
+        CASE(sorted_bools),
+        CASE(columns_of_one_array),
+        CASE(full_blocks),
+        CASE(texts_have_room),
+        CASE(refused_arguments),
+        CASE(older_errors),
+        CASE(without_memory),
     };
     int failed = 0;
     if (argc > 1) cmocka_set_test_filter(argv[1]);
