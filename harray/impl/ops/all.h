@@ -1,6 +1,8 @@
 /* Operations on arrays: included by harray_ops.h in the one file that defines HARRAY_IMPLEMENTATION.
  *
+ *     types.h        the types whose arithmetic is compiled
  *     expressions.h  the table: what each operation computes, of each type, in C
+ *     random.h       random numbers
  *     rows.h         the table as loops over rows
  *     lines.h        the operations by type
  *     loops.h        rows of a box

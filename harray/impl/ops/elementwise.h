@@ -62,6 +62,10 @@ HA_IN_ ha_status ha_op_check_line(ha_op_call *c, int place) {
     const ha_op_kind kind = c->key.line->kind;
     const int as_bytes = kind == HA_OP_MASK || kind == HA_OP_CHOICE || kind == HA_OP_LANES;
     if (c->key.line->text && (of->type != HA_DTYPE_bool || as_bytes)) return HA_OK;
+    if (!ha_op_is_listed(of->type))
+        return ha_view_fail(HA_ERR_UNSUPPORTED, c->operation, of,
+                            "%s is not among HARRAY_OPS_TYPES, for which operations are compiled",
+                            ha_dtype_name(of->type));
     return ha_view_fail(HA_ERR_ARGUMENT, c->operation, of,
                         "there is no such operation (number %d) of these elements", place);
 }

@@ -8,6 +8,7 @@
 
 #include "../kernels/all.h"
 #include "../../ops.h"
+#include "types.h"
 
 #include <math.h>
 
@@ -152,14 +153,19 @@ enum { HA_AXPBY_, HA_CLIP_, HA_SPECIALS_ };
     X(T, R, HA_OP_OTHER, HA_OP_OF_MAPS + HA_REAL_PART, 1, real_part, u.re)                         \
     X(T, R, HA_OP_OTHER, HA_OP_OF_MAPS + HA_IMAGINARY_PART, 1, imaginary_part, u.im)               \
     X(T, R, HA_OP_OTHER, HA_OP_OF_MAPS + HA_ARGUMENT, 1, argument, F(atan2)(u.im, u.re))
+#define HA_OTHERS_OF_int8_t_(X)
+#define HA_OTHERS_OF_int16_t_(X)
+#define HA_OTHERS_OF_uint8_t_(X)
+#define HA_OTHERS_OF_uint16_t_(X)
 #define HA_OTHERS_OF_int32_t_(X)
 #define HA_OTHERS_OF_int64_t_(X)
 #define HA_OTHERS_OF_uint32_t_(X)
 #define HA_OTHERS_OF_uint64_t_(X)
-#define HA_OTHERS_OF_float_(X) HA_OTHERS_OF_REAL_(X, float, ha_c64, HA_P_c64_)
-#define HA_OTHERS_OF_double_(X) HA_OTHERS_OF_REAL_(X, double, ha_c128, HA_P_c128_)
-#define HA_OTHERS_OF_ha_c64_(X) HA_OTHERS_OF_COMPLEX_(X, ha_c64, float, HA_F_float_)
-#define HA_OTHERS_OF_ha_c128_(X) HA_OTHERS_OF_COMPLEX_(X, ha_c128, double, HA_F_double_)
+#define HA_OTHERS_OF_float_(X) HA_IF_float_(HA_OTHERS_OF_REAL_(X, float, ha_c64, HA_P_c64_))
+#define HA_OTHERS_OF_double_(X) HA_IF_double_(HA_OTHERS_OF_REAL_(X, double, ha_c128, HA_P_c128_))
+#define HA_OTHERS_OF_ha_c64_(X) HA_IF_ha_c64_(HA_OTHERS_OF_COMPLEX_(X, ha_c64, float, HA_F_float_))
+#define HA_OTHERS_OF_ha_c128_(X)                                                                   \
+    HA_IF_ha_c128_(HA_OTHERS_OF_COMPLEX_(X, ha_c128, double, HA_F_double_))
 
 /* ---- of the place of an element ------------------------------------------------------------------ */
 
@@ -238,14 +244,24 @@ enum {
 #define HA_LANES_OF_int16_t_(X) HA_LANES_OF_SMALL_(X, int16_t, int64_t)
 #define HA_LANES_OF_uint8_t_(X) HA_LANES_OF_SMALL_(X, uint8_t, uint64_t)
 #define HA_LANES_OF_uint16_t_(X) HA_LANES_OF_SMALL_(X, uint16_t, uint64_t)
-#define HA_LANES_OF_int32_t_(X) HA_LANES_OF_INTEGERS_(X, int32_t, int64_t, HA_SIZE_OF_SIGNED_)
-#define HA_LANES_OF_int64_t_(X) HA_LANES_OF_INTEGERS_(X, int64_t, int64_t, HA_SIZE_OF_SIGNED_)
-#define HA_LANES_OF_uint32_t_(X) HA_LANES_OF_INTEGERS_(X, uint32_t, uint64_t, HA_SIZE_OF_UNSIGNED_)
-#define HA_LANES_OF_uint64_t_(X) HA_LANES_OF_INTEGERS_(X, uint64_t, uint64_t, HA_SIZE_OF_UNSIGNED_)
-#define HA_LANES_OF_float_(X) HA_LANES_OF_REAL_(X, float, HA_F_float_)
-#define HA_LANES_OF_double_(X) HA_LANES_OF_REAL_(X, double, HA_F_double_)
-#define HA_LANES_OF_ha_c64_(X) HA_LANES_OF_COMPLEX_(X, ha_c64, float, HA_F_float_, HA_P_c64_)
-#define HA_LANES_OF_ha_c128_(X) HA_LANES_OF_COMPLEX_(X, ha_c128, double, HA_F_double_, HA_P_c128_)
+#define HA_LANES_OF_int32_t_(X)                                                                    \
+    HA_IF_int32_t_(HA_LANES_OF_INTEGERS_(X, int32_t, int64_t, HA_SIZE_OF_SIGNED_))                 \
+        HA_IF_NOT_int32_t_(HA_LANES_OF_SMALL_(X, int32_t, int64_t))
+#define HA_LANES_OF_int64_t_(X)                                                                    \
+    HA_IF_int64_t_(HA_LANES_OF_INTEGERS_(X, int64_t, int64_t, HA_SIZE_OF_SIGNED_))                 \
+        HA_IF_NOT_int64_t_(HA_LANES_OF_SMALL_(X, int64_t, int64_t))
+#define HA_LANES_OF_uint32_t_(X)                                                                   \
+    HA_IF_uint32_t_(HA_LANES_OF_INTEGERS_(X, uint32_t, uint64_t, HA_SIZE_OF_UNSIGNED_))            \
+        HA_IF_NOT_uint32_t_(HA_LANES_OF_SMALL_(X, uint32_t, uint64_t))
+#define HA_LANES_OF_uint64_t_(X)                                                                   \
+    HA_IF_uint64_t_(HA_LANES_OF_INTEGERS_(X, uint64_t, uint64_t, HA_SIZE_OF_UNSIGNED_))            \
+        HA_IF_NOT_uint64_t_(HA_LANES_OF_SMALL_(X, uint64_t, uint64_t))
+#define HA_LANES_OF_float_(X) HA_IF_float_(HA_LANES_OF_REAL_(X, float, HA_F_float_))
+#define HA_LANES_OF_double_(X) HA_IF_double_(HA_LANES_OF_REAL_(X, double, HA_F_double_))
+#define HA_LANES_OF_ha_c64_(X)                                                                     \
+    HA_IF_ha_c64_(HA_LANES_OF_COMPLEX_(X, ha_c64, float, HA_F_float_, HA_P_c64_))
+#define HA_LANES_OF_ha_c128_(X)                                                                    \
+    HA_IF_ha_c128_(HA_LANES_OF_COMPLEX_(X, ha_c128, double, HA_F_double_, HA_P_c128_))
 
 /* ---- all of a type ------------------------------------------------------------------------------- */
 
@@ -279,19 +295,45 @@ enum {
     HA_EQUALITIES_(K, T, u.re == v.re && u.im == v.im)                                             \
     HA_PLACES_OF_COMPLEX_(P, T, by)
 
-/* Of all types in which is computed. */
+/* Of integers of 32 and 64 bits, which are also indices and counts: what those need. */
+#define HA_LINES_OF_INDICES_(T, U, C, K, P)                                                        \
+    C(T, HA_ADD, add, (T)((U)u + (U)v))                                                            \
+    HA_LINES_OF_SMALL_(T, U, K, P)
+
+/* Of each type in which is computed. */
+#define HA_LINES_OF_int32_t_(M, C, S, K, P)                                                        \
+    HA_IF_int32_t_(HA_LINES_OF_SIGNED_(int32_t, uint32_t, M, C, S, K, P))                          \
+        HA_IF_NOT_int32_t_(HA_LINES_OF_INDICES_(int32_t, uint32_t, C, K, P))
+#define HA_LINES_OF_int64_t_(M, C, S, K, P)                                                        \
+    HA_IF_int64_t_(HA_LINES_OF_SIGNED_(int64_t, uint64_t, M, C, S, K, P))                          \
+        HA_IF_NOT_int64_t_(HA_LINES_OF_INDICES_(int64_t, uint64_t, C, K, P))
+#define HA_LINES_OF_uint32_t_(M, C, S, K, P)                                                       \
+    HA_IF_uint32_t_(HA_LINES_OF_UNSIGNED_(uint32_t, uint32_t, M, C, S, K, P))                      \
+        HA_IF_NOT_uint32_t_(HA_LINES_OF_INDICES_(uint32_t, uint32_t, C, K, P))
+#define HA_LINES_OF_uint64_t_(M, C, S, K, P)                                                       \
+    HA_IF_uint64_t_(HA_LINES_OF_UNSIGNED_(uint64_t, uint64_t, M, C, S, K, P))                      \
+        HA_IF_NOT_uint64_t_(HA_LINES_OF_INDICES_(uint64_t, uint64_t, C, K, P))
+#define HA_LINES_OF_float_(M, C, S, K, P)                                                          \
+    HA_IF_float_(HA_LINES_OF_REAL_(float, HA_F_float_, M, C, S, K, P))
+#define HA_LINES_OF_double_(M, C, S, K, P)                                                         \
+    HA_IF_double_(HA_LINES_OF_REAL_(double, HA_F_double_, M, C, S, K, P))
+#define HA_LINES_OF_ha_c64_(M, C, S, K, P)                                                         \
+    HA_IF_ha_c64_(HA_LINES_OF_COMPLEX_(ha_c64, HA_P_c64_, M, C, S, K, P))
+#define HA_LINES_OF_ha_c128_(M, C, S, K, P)                                                        \
+    HA_IF_ha_c128_(HA_LINES_OF_COMPLEX_(ha_c128, HA_P_c128_, M, C, S, K, P))                       \
+        HA_IF_NOT_ha_c128_(P(ha_c128, HA_FILL_, fill, a)) /* of all elements of 16 bytes */
+#define HA_LINES_OF_int8_t_(M, C, S, K, P) HA_LINES_OF_SMALL_(int8_t, uint32_t, K, P)
+#define HA_LINES_OF_int16_t_(M, C, S, K, P) HA_LINES_OF_SMALL_(int16_t, uint32_t, K, P)
+#define HA_LINES_OF_uint8_t_(M, C, S, K, P) HA_LINES_OF_SMALL_(uint8_t, uint32_t, K, P)
+#define HA_LINES_OF_uint16_t_(M, C, S, K, P) HA_LINES_OF_SMALL_(uint16_t, uint32_t, K, P)
+
+/* Of all of them. */
 #define HA_LINES_OF_TYPES_(M, C, S, K, P)                                                          \
-    HA_LINES_OF_SIGNED_(int32_t, uint32_t, M, C, S, K, P)                                          \
-    HA_LINES_OF_SIGNED_(int64_t, uint64_t, M, C, S, K, P)                                          \
-    HA_LINES_OF_UNSIGNED_(uint32_t, uint32_t, M, C, S, K, P)                                       \
-    HA_LINES_OF_UNSIGNED_(uint64_t, uint64_t, M, C, S, K, P)                                       \
-    HA_LINES_OF_REAL_(float, HA_F_float_, M, C, S, K, P)                                           \
-    HA_LINES_OF_REAL_(double, HA_F_double_, M, C, S, K, P)                                         \
-    HA_LINES_OF_COMPLEX_(ha_c64, HA_P_c64_, M, C, S, K, P)                                         \
-    HA_LINES_OF_COMPLEX_(ha_c128, HA_P_c128_, M, C, S, K, P)                                       \
-    HA_LINES_OF_SMALL_(int8_t, uint32_t, K, P)                                                     \
-    HA_LINES_OF_SMALL_(int16_t, uint32_t, K, P)                                                    \
-    HA_LINES_OF_SMALL_(uint8_t, uint32_t, K, P)                                                    \
-    HA_LINES_OF_SMALL_(uint16_t, uint32_t, K, P)
+    HA_LINES_OF_int8_t_(M, C, S, K, P) HA_LINES_OF_int16_t_(M, C, S, K, P)                         \
+        HA_LINES_OF_uint8_t_(M, C, S, K, P) HA_LINES_OF_uint16_t_(M, C, S, K, P)                   \
+            HA_LINES_OF_int32_t_(M, C, S, K, P) HA_LINES_OF_int64_t_(M, C, S, K, P)                \
+                HA_LINES_OF_uint32_t_(M, C, S, K, P) HA_LINES_OF_uint64_t_(M, C, S, K, P)          \
+                    HA_LINES_OF_float_(M, C, S, K, P) HA_LINES_OF_double_(M, C, S, K, P)           \
+                        HA_LINES_OF_ha_c64_(M, C, S, K, P) HA_LINES_OF_ha_c128_(M, C, S, K, P)
 
 #endif

@@ -70,47 +70,37 @@ HA_RANDOM_OF_TYPES_(HA_LINE_OF_RANDOM_, HA_RANDOM_BITS_AT_)
     static const char ha_op_random_small[] = HA_TEXT_OF_(__VA_ARGS__);
 HA_RANDOM_OF_SMALL_(HA_LINE_OF_SMALL_, HA_RANDOM_BITS_AT_)
 
-/* half and bfloat16 have float's table, but choose among other bytes: that is told when it runs. */
-#define HA_LINES_OF_ALL_(T)                                                                        \
+#define HA_RANDOM_LINE_(T)                                                                         \
     [HA_OP_OF_RANDOM] = {"random", ha_op_random_##T, ha_row_random_##T, HA_OP_RANDOM, 0,           \
-                         2,        HA_DTYPE_NONE},                                                 \
-    [HA_OP_OF_CHOICE] = {"choose", "", NULL, HA_OP_CHOICE, 3, 0, HA_DTYPE_NONE},                   \
-    HA_LANES_OF_##T##_(HA_LINE_OF_LANES_)
-#define HA_LINES_(of, T, by)                                                                       \
-    static const ha_op_line ha_op_lines_##T[HA_OPS] = {                                            \
-        HA_LINES_OF_ALL_(T) HA_OTHERS_OF_##T##_(HA_LINE_TO_OTHER_)                                 \
-            HA_NORMAL_OF_##T##_ of(T, by, HA_LINE_OF_ONE_, HA_LINE_OF_TWO_, HA_LINE_OF_SPECIAL_,   \
-                                   HA_LINE_OF_MASK_, HA_LINE_OF_PLACE_)};
+                         2,        HA_DTYPE_NONE},
 #define HA_NORMAL_LINE_(T)                                                                         \
     [HA_OP_OF_NORMAL] = {"normal", ha_op_normal_##T, ha_row_normal_##T, HA_OP_RANDOM, 0,           \
                          2,        HA_DTYPE_NONE},
-#define HA_NORMAL_OF_int32_t_
-#define HA_NORMAL_OF_int64_t_
-#define HA_NORMAL_OF_uint32_t_
-#define HA_NORMAL_OF_uint64_t_
-#define HA_NORMAL_OF_float_                                                                        \
-    HA_NORMAL_LINE_(float)                                                                         \
+#define HA_SMALL_RANDOM_LINE_                                                                      \
     [HA_OP_OF_SMALL_RANDOM] = {                                                                    \
         "random_small", ha_op_random_small, ha_row_random_small_float, HA_OP_RANDOM, 0, 2,         \
         HA_DTYPE_NONE},
-#define HA_NORMAL_OF_double_ HA_NORMAL_LINE_(double)
-#define HA_NORMAL_OF_ha_c64_ HA_NORMAL_LINE_(ha_c64)
-#define HA_NORMAL_OF_ha_c128_ HA_NORMAL_LINE_(ha_c128)
-#define HA_FEW_LINES_(T)                                                                           \
+#define HA_RANDOM_LINES_(T) HA_RANDOM_LINE_(T) HA_NORMAL_LINE_(T)
+
+/* half and bfloat16 have float's table, but choose among other bytes: that is told when it runs. */
+#define HA_LINES_(T, random)                                                                       \
     static const ha_op_line ha_op_lines_##T[HA_OPS] = {                                            \
-        HA_LINES_OF_ALL_(T) HA_LINES_OF_SMALL_(T, uint32_t, HA_LINE_OF_MASK_, HA_LINE_OF_PLACE_)};
-HA_LINES_(HA_LINES_OF_SIGNED_, int32_t, uint32_t)
-HA_LINES_(HA_LINES_OF_SIGNED_, int64_t, uint64_t)
-HA_LINES_(HA_LINES_OF_UNSIGNED_, uint32_t, uint32_t)
-HA_LINES_(HA_LINES_OF_UNSIGNED_, uint64_t, uint64_t)
-HA_LINES_(HA_LINES_OF_REAL_, float, HA_F_float_)
-HA_LINES_(HA_LINES_OF_REAL_, double, HA_F_double_)
-HA_LINES_(HA_LINES_OF_COMPLEX_, ha_c64, HA_P_c64_)
-HA_LINES_(HA_LINES_OF_COMPLEX_, ha_c128, HA_P_c128_)
-HA_FEW_LINES_(int8_t)
-HA_FEW_LINES_(int16_t)
-HA_FEW_LINES_(uint8_t)
-HA_FEW_LINES_(uint16_t)
+        [HA_OP_OF_CHOICE] = {"choose", "", NULL, HA_OP_CHOICE, 3, 0, HA_DTYPE_NONE},               \
+        random HA_LANES_OF_##T##_(HA_LINE_OF_LANES_) HA_OTHERS_OF_##T##_(HA_LINE_TO_OTHER_)        \
+            HA_LINES_OF_##T##_(HA_LINE_OF_ONE_, HA_LINE_OF_TWO_, HA_LINE_OF_SPECIAL_,              \
+                               HA_LINE_OF_MASK_, HA_LINE_OF_PLACE_)};
+HA_LINES_(int8_t, HA_RANDOM_LINE_(int8_t))
+HA_LINES_(int16_t, HA_RANDOM_LINE_(int16_t))
+HA_LINES_(uint8_t, HA_RANDOM_LINE_(uint8_t))
+HA_LINES_(uint16_t, HA_RANDOM_LINE_(uint16_t))
+HA_LINES_(int32_t, HA_RANDOM_LINE_(int32_t))
+HA_LINES_(int64_t, HA_RANDOM_LINE_(int64_t))
+HA_LINES_(uint32_t, HA_RANDOM_LINE_(uint32_t))
+HA_LINES_(uint64_t, HA_RANDOM_LINE_(uint64_t))
+HA_LINES_(float, HA_IF_float_(HA_RANDOM_LINES_(float) HA_SMALL_RANDOM_LINE_))
+HA_LINES_(double, HA_IF_double_(HA_RANDOM_LINES_(double)))
+HA_LINES_(ha_c64, HA_IF_ha_c64_(HA_RANDOM_LINES_(ha_c64)))
+HA_LINES_(ha_c128, HA_IF_ha_c128_(HA_RANDOM_LINES_(ha_c128)))
 
 /* A type that operations are of; what is computed with is another one for half and bfloat16. */
 typedef struct ha_op_type {

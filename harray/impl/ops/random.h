@@ -8,6 +8,7 @@
 #define HARRAY_IMPL_OPS_RANDOM_H
 
 #include "../kernels/all.h"
+#include "types.h"
 
 #include <math.h>
 
@@ -90,16 +91,17 @@ HA_RANDOM_NUMBER_(8, 16)
     HA_RANDOM_OF_INTEGERS_(X, BITS, uint16_t, 8)                                                   \
     HA_RANDOM_OF_INTEGERS_(X, BITS, uint32_t, 4)                                                   \
     HA_RANDOM_OF_INTEGERS_(X, BITS, uint64_t, 2)                                                   \
-    X(float, 4, 1, HA_RANDOM_OF_float_(BITS(4, 1, 0)))                                             \
-    X(double, 2, 1, HA_RANDOM_OF_double_(BITS(2, 1, 0)))                                           \
-    X(ha_c64, 4, 2,                                                                                \
-      ha_c64_make(HA_RANDOM_OF_float_(BITS(4, 2, 0)), HA_RANDOM_OF_float_(BITS(4, 2, 1))))         \
-    X(ha_c128, 2, 2,                                                                               \
-      ha_c128_make(HA_RANDOM_OF_double_(BITS(2, 2, 0)), HA_RANDOM_OF_double_(BITS(2, 2, 1))))
+    HA_IF_float_(X(float, 4, 1, HA_RANDOM_OF_float_(BITS(4, 1, 0))))                               \
+        HA_IF_double_(X(double, 2, 1, HA_RANDOM_OF_double_(BITS(2, 1, 0)))) HA_IF_ha_c64_(X(       \
+            ha_c64, 4, 2,                                                                          \
+            ha_c64_make(HA_RANDOM_OF_float_(BITS(4, 2, 0)), HA_RANDOM_OF_float_(BITS(4, 2, 1)))))  \
+            HA_IF_ha_c128_(X(ha_c128, 2, 2,                                                        \
+                             ha_c128_make(HA_RANDOM_OF_double_(BITS(2, 2, 0)),                     \
+                                          HA_RANDOM_OF_double_(BITS(2, 2, 1)))))
 
 /* Of half and bfloat16, as float: so many bits are `kept` of 16 that nothing is rounded up to 1. */
 #define HA_RANDOM_OF_SMALL_(X, BITS)                                                               \
-    X(float, 8, 1, (float)((uint32_t)BITS(8, 1, 0) & kept) * 0x1p-16f)
+    HA_IF_float_(X(float, 8, 1, (float)((uint32_t)BITS(8, 1, 0) & kept) * 0x1p-16f))
 
 /* Box and Muller: of two numbers, the first of which is not 0, by the distance from 0 and the angle. */
 #define HA_DISTANCE_OF_float_(bits)                                                                \
@@ -110,12 +112,14 @@ HA_RANDOM_NUMBER_(8, 16)
 #define HA_NORMAL_PART_(T, f, n, BITS)                                                             \
     HA_DISTANCE_OF_##T##_(BITS(n, 2, 0)) * f(HA_ANGLE_OF_##T##_(BITS(n, 2, 1)))
 #define HA_NORMAL_OF_TYPES_(X, BITS)                                                               \
-    X(float, 4, 2, HA_NORMAL_PART_(float, cosf, 4, BITS))                                          \
-    X(double, 2, 2, HA_NORMAL_PART_(double, cos, 2, BITS))                                         \
-    X(ha_c64, 4, 2,                                                                                \
-      ha_c64_make(HA_NORMAL_PART_(float, cosf, 4, BITS), HA_NORMAL_PART_(float, sinf, 4, BITS)))   \
-    X(ha_c128, 2, 2,                                                                               \
-      ha_c128_make(HA_NORMAL_PART_(double, cos, 2, BITS), HA_NORMAL_PART_(double, sin, 2, BITS)))
+    HA_IF_float_(X(float, 4, 2, HA_NORMAL_PART_(float, cosf, 4, BITS)))                            \
+        HA_IF_double_(X(double, 2, 2, HA_NORMAL_PART_(double, cos, 2, BITS)))                      \
+            HA_IF_ha_c64_(X(ha_c64, 4, 2,                                                          \
+                            ha_c64_make(HA_NORMAL_PART_(float, cosf, 4, BITS),                     \
+                                        HA_NORMAL_PART_(float, sinf, 4, BITS))))                   \
+                HA_IF_ha_c128_(X(ha_c128, 2, 2,                                                    \
+                                 ha_c128_make(HA_NORMAL_PART_(double, cos, 2, BITS),               \
+                                              HA_NORMAL_PART_(double, sin, 2, BITS))))
 
 /* The bits of the element at place `at`. */
 #define HA_RANDOM_BITS_AT_(n, parts, p) ha_random_bits_((uint64_t)at *parts + p, n, seed)

@@ -41,15 +41,8 @@ HA_IN_ int ha_scan_does(const ha_op_key *key) { return key->of[0] % HA_SCAN_EXCL
         }                                                                                          \
         *(T *)last = p;                                                                            \
     }
-#define HA_SCAN_LINES_(X)                                                                          \
-    HA_COMBINES_OF_SIGNED_(X, int32_t, uint32_t)                                                   \
-    HA_COMBINES_OF_SIGNED_(X, int64_t, uint64_t)                                                   \
-    HA_COMBINES_OF_UNSIGNED_(X, uint32_t, uint32_t)                                                \
-    HA_COMBINES_OF_UNSIGNED_(X, uint64_t, uint64_t)                                                \
-    HA_COMBINES_OF_REAL_(X, float, HA_F_float_)                                                    \
-    HA_COMBINES_OF_REAL_(X, double, HA_F_double_)                                                  \
-    HA_COMBINES_OF_COMPLEX_(X, ha_c64, HA_P_c64_)                                                  \
-    HA_COMBINES_OF_COMPLEX_(X, ha_c128, HA_P_c128_)
+#define HA_SCAN_LINES_(X) HA_LINES_OF_TYPES_(HA_NO_LINE_, X, HA_NO_LINE_, HA_NO_LINE_, HA_NO_LINE_)
+#define HA_NO_LINE_(...)
 HA_CONTRACTION_0_
 HA_SCAN_LINES_(HA_SCAN_LINE_)
 HA_CONTRACTION_END_
