@@ -22,25 +22,42 @@ enum { ALL_TYPES = sizeof all_types / sizeof *all_types };
 
 /* ---- on the fake driver -------------------------------------------------------------------------- */
 
-static void know_key(ha_op_key key) {
+/* Of a conversion that may be refused there is one more kernel, which looks at all values first. */
+static const ha_kernel *looking[HA_MAPPING_RANK + 1];
+#define RUN_LOOKING(rank)                                                                          \
+    static void run_looking_##rank(void **given, const fake_cuda_launch *launch) {                 \
+        run_known_kernel(looking[rank], given, launch);                                            \
+    }
+RUN_LOOKING(1)
+RUN_LOOKING(2)
+RUN_LOOKING(3)
+RUN_LOOKING(4)
+static const fake_cuda_body run_looking[] = {NULL, run_looking_1, run_looking_2, run_looking_3,
+                                             run_looking_4};
+
+static void know(ha_op_key key, const ha_kernel **kernel, const fake_cuda_body *run) {
     if (!is_fake(C)) return;
     SUCCEEDS(ha_context_finish(C));
     for (key.rank = 1; key.rank <= HA_MAPPING_RANK; key.rank++) {
-        launched[key.rank] = ha_op_kernel_of(&key);
-        assert_non_null(launched[key.rank]);
-        know_kernel(&(const known_kernel){launched[key.rank], run_launched[key.rank]});
+        kernel[key.rank] = ha_op_kernel_of(&key);
+        assert_non_null(kernel[key.rank]);
+        know_kernel(&(const known_kernel){kernel[key.rank], run[key.rank]});
     }
 }
+
+static void know_key(ha_op_key key) { know(key, launched, run_launched); }
 
 static void know_copy(darray to, darray from) {
     const int as_bytes = to.type == from.type;
     const ha_dtype bytes = ha_op_type_of_bytes(to.array->element);
-    const ha_op_type *type = ha_op_type_of(as_bytes ? bytes : to.type);
-    if (type)
-        know_key((ha_op_key){.type = type,
-                             .line = &ha_op_copy_line,
-                             .make = ha_op_make_copy,
-                             .of = {(int)(as_bytes ? bytes : from.type)}});
+    const ha_dtype written = as_bytes ? bytes : to.type, copied = as_bytes ? bytes : from.type;
+    know_key((ha_op_key){.type = ha_op_type_of(written),
+                         .line = &ha_op_copy_line,
+                         .make = ha_op_make_copy,
+                         .of = {(int)copied, (int)written}});
+    if (ha_scalars_may_misfit(from.type, to.type))
+        know((ha_op_key){.make = ha_first_make_misfit, .of = {(int)from.type, (int)to.type}},
+             looking, run_looking);
 }
 
 static void know_fill(size_t bytes) {
@@ -79,31 +96,147 @@ static darray numbers_view(ha_dtype type, int rank, const int64_t *extent) {
 
 static values of_x, of_y;
 
+/* What is expected of a conversion of x: how many elements have no place there. Nonzero mend: those become 1. */
+static int convert_all(darray x, ha_dtype to, int mend) {
+    int misfits = 0;
+    read_values(x, &of_x);
+    of_y.n = of_x.n;
+    for (int i = 0; i < of_x.n; i++)
+        if (ha_dvalue_convert(of_x.at[i], to, &of_y.at[i])) {
+            assert_int_equal(ha_take_error().status, HA_ERR_ARGUMENT);
+            misfits++;
+        }
+    if (!misfits || !mend) return misfits;
+    int64_t index[HA_MOST_RANK] = {0};
+    for (int i = 0; i < of_x.n; i++) {
+        ha_dvalue one;
+        if (ha_dvalue_convert(of_x.at[i], to, &one)) {
+            assert_int_equal(ha_take_error().status, HA_ERR_ARGUMENT);
+            SUCCEEDS(darray_set(x, x.rank, index, ha_dvalue_of_int32_t(1)));
+        }
+        for (int d = x.rank - 1; d >= 0 && ++index[d] == x.extent[d]; d--) index[d] = 0;
+    }
+    return convert_all(x, to, 0);
+}
+
+/* What the host says of it, and whether y is then what it was before. */
+static ha_error refused(darray y, darray x, ha_context *c) {
+    static values before;
+    read_values(y, &before);
+    assert_int_equal(darray_copy(y, x, c), HA_ERR_ARGUMENT);
+    const ha_error error = ha_take_error();
+    expect_elements(y, &before, EXACT, "refused copy to", (int)x.type);
+    return error;
+}
+
+static uint64_t bytes_moved(darray x, darray y) {
+    return ha_array_statistics(x.array).bytes + ha_array_statistics(y.array).bytes;
+}
+
+static void copy_there(darray y, darray x, int misfits) {
+    ha_error at_host, there;
+    if (misfits) at_host = refused(y, x, H);
+    move_to(x.array, C), move_to(y.array, C);
+    know_copy(y, x);
+    const uint64_t before = bytes_moved(x, y);
+    if (misfits)
+        there = refused(y, x, C);
+    else
+        SUCCEEDS(darray_copy(y, x, C));
+    if (compiles() && of_x.n) assert_int_equal(bytes_moved(x, y), before);
+    if (misfits) assert_string_equal(there.text, at_host.text);
+    if (!misfits) expect_elements(y, &of_y, EXACT, "copy to", (int)x.type);
+}
+
 static void copy_some(ha_dtype to, ha_dtype from) {
     int64_t extent[HA_MOST_RANK];
     const int rank = some_extents(extent);
     const darray x = numbers_view(from, rank, extent), y = numbers_view(to, rank, extent);
-    read_values(x, &of_x);
-    of_y.n = of_x.n;
-    for (int i = 0; i < of_x.n; i++) SUCCEEDS(ha_dvalue_convert(of_x.at[i], to, &of_y.at[i]));
-    move_to(x.array, C);
-    know_copy(y, x);
-    SUCCEEDS(darray_copy(y, x, C));
-    if (compiles() && of_x.n && (to == from || ha_op_converts(from, to)))
-        assert_false(ha_array_valid(x.array, H, 0, HA_END));
-    expect_elements(y, &of_y, 1, "copy to", (int)from);
+    copy_there(y, x, convert_all(x, to, draw(2) != 0));
     drop_array(y.array), drop_array(x.array);
 }
 
-/* Those in which nothing can be refused; compiled ones in turn. */
+/* Of any type to any other one; compiled ones in turn. */
 TEST(copies_of_views) {
     const int rounds = share_of(8);
     for (int round = 0; round < rounds; round++)
         for (int t = 0; t < ALL_TYPES; t++)
             for (int f = 0; f < ALL_TYPES; f++)
-                if (!ha_scalars_may_misfit(all_types[f], all_types[t]) &&
-                    is_tried_here(round, t, f))
-                    copy_some(all_types[t], all_types[f]);
+                if (is_tried_here(round, t, f)) copy_some(all_types[t], all_types[f]);
+}
+
+/* A number among others, of which each type has one. */
+static void copy_one(ha_dtype to, ha_dvalue number) {
+    const int64_t n = 5, place = 3;
+    const darray x = darray_new(number.type, 1, &n, H), y = darray_new(to, 1, &n, H);
+    keep_array(x.array), keep_array(y.array);
+    SUCCEEDS(darray_fill(x, HA_DVALUE((int8_t)1), H));
+    SUCCEEDS(darray_fill(y, HA_DVALUE((int8_t)0), H));
+    SUCCEEDS(darray_set(x, 1, &place, number));
+    copy_there(y, x, convert_all(x, to, 0));
+    drop_array(y.array), drop_array(x.array);
+}
+
+/* The last numbers that fit, and the first ones that do not. */
+TEST(at_the_ends_of_types) {
+    static const double reals[] = {127.4,
+                                   127.5,
+                                   -128.5,
+                                   -128.6,
+                                   255.5,
+                                   -0.5,
+                                   -0.6,
+                                   -0.0,
+                                   NAN,
+                                   0x1p63,
+                                   -0x1p63,
+                                   0x1p64,
+                                   0x1.8p63,
+                                   INFINITY,
+                                   0x1.fffffffffffffp62,
+                                   -0x1.0000000000001p63,
+                                   0x1.fffffffffffffp63,
+                                   254.5};
+    static const ha_dtype integers[] = {HA_DTYPE_int8_t, HA_DTYPE_uint8_t, HA_DTYPE_int64_t,
+                                        HA_DTYPE_uint64_t};
+    static const int64_t whole[] = {127, 128, -128, -129, 255, 256, -1, INT64_MIN, INT64_MAX};
+    for (int t = 0; t < 4; t++) {
+        for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
+            copy_one(integers[t], ha_dvalue_of_double(reals[i]));
+            copy_one(integers[t], ha_dvalue_of_c64(ha_c64_make((float)reals[i], 0)));
+        }
+        for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
+            copy_one(integers[t], ha_dvalue_of_int64_t(whole[i]));
+            copy_one(integers[t], ha_dvalue_of_uint64_t((uint64_t)whole[i]));
+        }
+    }
+    copy_one(HA_DTYPE_half, ha_dvalue_of_c128(ha_c128_make(1 + 0x1p-11 + 0x1p-40, -0.0)));
+    copy_one(HA_DTYPE_half, ha_dvalue_of_c128(ha_c128_make(1, 1e-300)));
+    copy_one(HA_DTYPE_int8_t, ha_dvalue_of_c128(ha_c128_make(1, (double)NAN)));
+    copy_one(HA_DTYPE_bool, ha_dvalue_of_c128(ha_c128_make((double)NAN, 0)));
+    copy_one(HA_DTYPE_bool, ha_dvalue_of_c128(ha_c128_make(0, 1e-300)));
+}
+
+/* Of more dimensions than lanes have; and what is wrong is told with the indices that the view has. */
+TEST(where_it_does_not_fit) {
+    const int64_t extent[] = {2, 3, 4, 5, 6}, origin[] = {-1, 10, 0, 0, 7};
+    const int64_t at[] = {0, 12, 3, 1, 9};
+    const darray y = darray_zeros(HA_DTYPE_int16_t, 5, extent, H);
+    darray x = darray_zeros(HA_DTYPE_double, 5, extent, H);
+    keep_array(y.array), keep_array(x.array);
+    x = darray_with_origin(x, origin);
+    SUCCEEDS(darray_set(x, 5, at, ha_dvalue_of_double(32767.5)));
+    ha_error error = refused(y, x, C);
+    assert_non_null(strstr(error.text, "32767.5 at index (0, 12, 3, 1, 9) as int16_t"));
+    x = darray_permute(x, (const int64_t[]){4, 2, 0, 1, 3});
+    const darray z = darray_permute(y, (const int64_t[]){4, 2, 0, 1, 3});
+    move_to(x.array, C);
+    know_copy(z, x);
+    const uint64_t before = ha_array_statistics(x.array).bytes;
+    error = refused(z, x, C);
+    if (compiles()) assert_int_equal(ha_array_statistics(x.array).bytes, before);
+    assert_non_null(strstr(error.text, "32767.5 at index (9, 3, 0, 12, 1) as int16_t"));
+    drop_array(x.array), drop_array(y.array);
 }
 
 /* Truth values become 1 and 0. */
@@ -245,10 +378,9 @@ TEST(by_the_host_if_need_be) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        CASE(copies_of_views),        CASE(truth_as_numbers),
-        CASE(rounded_once),           CASE(when_a_kernel_is_not_taken),
-        CASE(fills_of_views),         CASE(comparisons_of_views),
-        CASE(by_the_host_if_need_be),
+        CASE(copies_of_views),  CASE(at_the_ends_of_types), CASE(where_it_does_not_fit),
+        CASE(truth_as_numbers), CASE(rounded_once),         CASE(when_a_kernel_is_not_taken),
+        CASE(fills_of_views),   CASE(comparisons_of_views), CASE(by_the_host_if_need_be),
     };
     int failed = 0;
     if (argc > 1) cmocka_set_test_filter(argv[1]);

@@ -212,27 +212,35 @@ HA_IN_ ha_status ha_copy_through(const darray *to, const darray *from, const cha
  * cannot be done so. The views have been checked, and are not empty. */
 typedef struct ha_view_kernels {
     int (*fill)(const darray *x, const void *value, ha_context *c);
-    int (*copy)(const darray *to, const darray *from, ha_context *c);
+    /* Views that do not meet. 1 with an objection: nothing was written. */
+    int (*copy)(const darray *to, const darray *from, ha_context *c, ha_misfit *misfit);
     int (*equal)(const darray *x, const darray *y, int *equal); /* where both are valid */
 } ha_view_kernels;
 static const ha_view_kernels ha_view_kernels_;
+
+/* HA_ERR_UNSUPPORTED, untold: not so. */
+HA_IN_ ha_status ha_copy_by_kernel(const darray *to, const darray *from, ha_context *c,
+                                   const char *operation, const char *site) {
+    ha_misfit misfit = {.objection = NULL};
+    if (!ha_view_kernels_.copy || ha_is_host(c) || !ha_view_is_valid_at(from, c) ||
+        !ha_view_kernels_.copy(to, from, c, &misfit))
+        return HA_ERR_UNSUPPORTED;
+    return misfit.objection ? ha_misfit_fail(to, from, &misfit, operation, site) : HA_OK;
+}
 
 /* ---- either --------------------------------------------------------------------------------- */
 
 /* Checked. */
 HA_IN_ ha_status ha_copy_views(const darray *to, const darray *from, ha_context *c,
                                const char *operation, const char *site) {
+    ha_status s = HA_ERR_UNSUPPORTED;
     if (ha_view_is_empty(to)) return HA_OK;
-    if (ha_views_meet(to, from) || ha_scalars_may_misfit(from->type, to->type))
-        return ha_copy_through(to, from, operation, site);
-    if (ha_copy_fits_device(to, from, c)) {
-        ha_status s = ha_copy_on_device(to, from, c, operation, site);
-        if (s != HA_ERR_UNSUPPORTED) return s;
-    }
-    if (ha_view_kernels_.copy && !ha_is_host(c) && ha_view_is_valid_at(from, c) &&
-        ha_view_kernels_.copy(to, from, c))
-        return HA_OK;
-    return ha_copy_on_host(to, from, operation, site);
+    if (ha_views_meet(to, from)) return ha_copy_through(to, from, operation, site);
+    if (ha_copy_fits_device(to, from, c)) s = ha_copy_on_device(to, from, c, operation, site);
+    if (s == HA_ERR_UNSUPPORTED) s = ha_copy_by_kernel(to, from, c, operation, site);
+    if (s != HA_ERR_UNSUPPORTED) return s;
+    return ha_scalars_may_misfit(from->type, to->type) ? ha_copy_through(to, from, operation, site)
+                                                       : ha_copy_on_host(to, from, operation, site);
 }
 
 ha_status darray_copy_(darray to, darray from, ha_context *context, const char *site) {

@@ -20,8 +20,10 @@
  *     records_with_array.h
  *                    fields of record arrays with elements
  *     reduce.h       those whose result is a number
- *     copies.h       fills, copies and comparisons of views at devices
  *     indices.h      operations by index: whether all indices are within an extent
+ *     conversions.h  numbers of any two types as text: one as the other
+ *     first_place.h  the first element of which something is so, at devices
+ *     copies.h       fills, copies and comparisons of views there
  *     gather.h       elements at indices
  *     find.h         where a mask is not 0, and the elements there
  *     inverse.h      of permutations
@@ -66,8 +68,10 @@
 #include "records_with_records.h"
 #include "records_with_array.h"
 #include "reduce.h"
-#include "copies.h"
 #include "indices.h"
+#include "conversions.h"
+#include "first_place.h"
+#include "copies.h"
 #include "gather.h"
 #include "find.h"
 #include "inverse.h"

@@ -169,7 +169,7 @@ HA_IN_ void ha_along_loops(const ha_kernel *kernel, const ha_region *box, int ap
 
 HA_IN_ void ha_along_put_text(ha_text *t, const ha_op_key *key) {
     const ha_dtype type = (ha_dtype)key->of[0];
-    const int is_small = ha_op_is_small_float(type);
+    const int is_small = ha_value_small(type) != NULL;
     ha_print(t,
              "{ const int64_t n = i; ha_partial_ sum[%d], p = ha_none_(); ha_level_ level[%d]; "
              "for (int l = 0; l < %d; l++) level[l].n = level[l].is_passed = 0; "

@@ -3,7 +3,7 @@
 #ifndef HARRAY_IMPL_OPS_COPIES_H
 #define HARRAY_IMPL_OPS_COPIES_H
 
-#include "reduce.h"
+#include "first_place.h"
 
 /* HA_DTYPE_NONE: no number has as many bytes. */
 HA_IN_ ha_dtype ha_op_type_of_bytes(size_t bytes) {
@@ -25,59 +25,19 @@ HA_IN_ ha_dtype ha_op_type_of_bytes(size_t bytes) {
 
 /* ---- the kernel of a copy ------------------------------------------------------------------------ */
 
-HA_IN_ int ha_op_is_small_float(ha_dtype type) {
-    return type == HA_DTYPE_half || type == HA_DTYPE_bfloat16;
-}
-
-/* Whether C converts as ha_convert does, and no value is refused. half and bfloat16 are made of what float has exactly:
- * all else would be rounded twice. */
-HA_IN_ int ha_op_converts(ha_dtype from, ha_dtype to) {
-    if (from == to) return 1;
-    if (to == HA_DTYPE_bool || ha_scalars_may_misfit(from, to)) return 0;
-    if (!ha_op_is_small_float(to)) return 1;
-    return from == HA_DTYPE_float || ha_dtype_size(from) <= 2;
-}
-
-/* The element x as a number that C knows. */
-HA_IN_ void ha_op_put_number(ha_text *t, const ha_op_key *key, ha_dtype from) {
-    if (from == HA_DTYPE_bool) ha_print(t, "(");
-    if (ha_op_is_small_float(from)) ha_print(t, "ha_%s_to_float(", ha_dtype_name(from));
-    ha_op_put_element(t, key, 1);
-    if (from == HA_DTYPE_bool) ha_print(t, " ? 1 : 0)");
-    if (ha_op_is_small_float(from)) ha_print(t, ")");
-}
-
-HA_IN_ void ha_op_put_converted(ha_text *t, const ha_op_key *key, ha_dtype from, ha_dtype to) {
-    const char *part = to == HA_DTYPE_c64 ? "float" : "double";
-    const int of_complex = ha_dtype_kind(from) == HA_KIND_COMPLEX;
-    if (from == to) {
-        ha_op_put_element(t, key, 1);
-    } else if (ha_dtype_kind(to) == HA_KIND_COMPLEX) {
-        ha_print(t, "ha_%s_make((%s)", ha_dtype_name(to), part);
-        ha_op_put_number(t, key, from);
-        ha_print(t, of_complex ? ".re, (%s)" : ", (%s)0", part);
-        if (of_complex) ha_op_put_number(t, key, from);
-        ha_print(t, of_complex ? ".im)" : ")");
-    } else {
-        const int is_small = ha_op_is_small_float(to);
-        if (is_small) ha_print(t, "ha_%s_of_float(", ha_dtype_name(to));
-        ha_print(t, "(%s)", is_small ? "float" : ha_dtype_name(to));
-        ha_op_put_number(t, key, from);
-        if (is_small) ha_print(t, ")");
-    }
-}
-
-/* The types of a copy: of[0] is that of what is copied. */
+/* The types of a copy: of what is copied, and of what is written. */
 HA_IN_ ha_dtype ha_op_copied_type(const ha_op_key *key) { return (ha_dtype)key->of[0]; }
+HA_IN_ ha_dtype ha_op_written_type(const ha_op_key *key) { return (ha_dtype)key->of[1]; }
 
 /* As loops, where a device runs what is compiled here. */
 HA_IN_ void ha_op_copy_loops(const ha_kernel *kernel, const ha_region *box, int apart,
                              const ha_kernel_slot_ *slot) {
     const ha_op_key *key = &ha_op_of(kernel)->key;
+    const ha_dtype to = ha_op_written_type(key), from = ha_op_copied_type(key);
     const int rank = kernel->rank;
     int64_t extent[HA_MAPPING_RANK], stride[2][HA_MAPPING_RANK];
     char *first[2];
-    const size_t bytes[] = {ha_dtype_size(key->type->type), ha_dtype_size(ha_op_copied_type(key))};
+    const size_t bytes[] = {ha_dtype_size(to), ha_dtype_size(from)};
     ha_misfit none;
     (void)apart;
     for (int k = 0; k < 2; k++) {
@@ -89,68 +49,88 @@ HA_IN_ void ha_op_copy_loops(const ha_kernel *kernel, const ha_region *box, int 
             first[k] += box->first[d] * stride[k][d] * (int64_t)bytes[k];
         }
     }
-    HA_IGNORE_(ha_strided_convert(rank, extent, first[0], stride[0], key->type->type, first[1],
-                                  stride[1], ha_op_copied_type(key), &none));
+    HA_IGNORE_(ha_strided_convert(rank, extent, first[0], stride[0], to, first[1], stride[1], from,
+                                  &none));
+}
+
+HA_IN_ void ha_op_put_copy(ha_text *t, const ha_op_key *key, ha_value_needs *needs) {
+    const ha_dtype to = ha_op_written_type(key), from = ha_op_copied_type(key);
+    ha_print(t, "{ ");
+    if (to != from) ha_put_read(t, key, 1, from, "u");
+    ha_op_put_element(t, key, 0);
+    ha_print(t, " = ");
+    if (to != from)
+        ha_put_as(t, to, from, needs);
+    else
+        ha_op_put_element(t, key, 1);
+    ha_print(t, "; }");
 }
 
 HA_IN_ void ha_op_make_copy(ha_op_kernel *k, const ha_op_key *key) {
-    const ha_dtype to = key->type->type, from = ha_op_copied_type(key);
-    const char *source = from == HA_DTYPE_bool ? "uint8_t" : ha_dtype_name(from);
+    const ha_dtype to = ha_op_written_type(key), from = ha_op_copied_type(key);
+    ha_value_needs needs = {0, 0, 0};
     ha_text text = ha_text_into(k->text, sizeof k->text);
     snprintf(k->name, sizeof k->name, "ha_copy_%s_to_%s_%d", ha_dtype_name(from), ha_dtype_name(to),
              key->rank);
-    snprintf(k->type, sizeof k->type, "array_%s_%d", ha_dtype_name(to), key->rank);
-    snprintf(k->other, sizeof k->other, "array_%s_%d", source, key->rank);
-    ha_print(&text, "{ ");
-    ha_op_put_element(&text, key, 0);
-    ha_print(&text, " = ");
-    ha_op_put_converted(&text, key, from, to);
-    ha_print(&text, "; }");
-    for (int n = 0; n < 2; n++) {
-        ha_kernel_parameter_ *p = ha_op_add_parameter(k, n ? HA_KERNEL_IN_ : HA_KERNEL_OUT_,
-                                                      ha_op_array_names[n], n ? k->other : k->type);
-        p->rank = key->rank;
-        p->bytes = ha_dtype_size(n ? from : to);
-    }
+    ha_index_add_view(k, HA_KERNEL_OUT_, "z", ha_type_of_elements(to), key->rank);
+    ha_index_add_view(k, HA_KERNEL_IN_, "x", ha_type_of_elements(from), key->rank);
+    ha_op_put_copy(&text, key, &needs);
+    if (needs.nearest) ha_op_add_parameter(k, HA_KERNEL_USES_, "ha_nearest_", ha_uses_ha_nearest_);
+    if (needs.whole) ha_op_add_parameter(k, HA_KERNEL_USES_, "ha_whole_", ha_uses_ha_whole_);
     k->op.kernel.loops = ha_op_copy_loops;
 }
 
 /* ---- at a device --------------------------------------------------------------------------------- */
 
-HA_IN_ int ha_op_compiles_at(ha_context *c) { return ha_way_of(c) == HA_WAY_COMPILED; }
-
-/* Without a word when it fails. */
+/* A copy uses at most one text: its functions are given as NULL, too. */
 HA_IN_ int ha_op_launch_quietly(ha_op_call *c, const ha_op_boxes *b) {
-    const ha_error before = ha_later_error.error;
     if (b->rank > HA_MAPPING_RANK) return 0;
-    ha_tell_later();
-    const ha_status s = ha_op_launch(c, b, NULL);
-    ha_later_error.error = before;
-    ha_tell_now();
-    return s == HA_OK;
+    const ha_error before = ha_op_try();
+    return ha_op_tried(ha_op_launch(c, b, NULL), &before);
 }
 
 static const ha_op_line ha_op_copy_line = {.word = "copy", .kind = HA_OP_PLAIN, .arguments = 1};
 
-HA_IN_ int ha_op_copy_there(const darray *to, const darray *from, ha_context *c) {
-    const ha_dtype bytes = ha_op_type_of_bytes(to->array->element);
+HA_IN_ int ha_op_copy_elements(const darray *to, const darray *from, ha_context *c) {
     const int as_bytes = to->type == from->type;
-    const ha_op_type *type = ha_op_type_of(as_bytes ? bytes : to->type);
+    const ha_dtype bytes = ha_op_type_of_bytes(to->array->element);
+    const ha_dtype written = as_bytes ? bytes : to->type, copied = as_bytes ? bytes : from->type;
     int whole;
-    if (!type || !ha_op_compiles_at(c)) return 0;
-    if (!as_bytes && !ha_op_converts(from->type, to->type)) return 0;
+    if (!written) return 0;
     ha_op_call call = {.operation = "darray_copy",
                        .context = c,
                        .arrays = 2,
                        .view = {*to, *from},
-                       .key = {.type = type,
+                       .key = {.type = ha_op_type_of(written),
                                .line = &ha_op_copy_line,
                                .make = ha_op_make_copy,
-                               .of = {(int)(as_bytes ? bytes : from->type)}}};
+                               .of = {(int)copied, (int)written}}};
     ha_op_boxes b;
     ha_op_boxes_of_call(&b, &call, 0, 0, &whole);
     call.key.rank = b.rank;
     return ha_op_launch_quietly(&call, &b);
+}
+
+/* If all have a place there: they are held, so that nobody writes them between being looked at and being copied. */
+HA_IN_ int ha_op_copy_if_all_fit(const darray *to, const darray *from, ha_context *c,
+                                 ha_misfit *misfit) {
+    ha_access held;
+    const ha_error before = ha_op_try();
+    ha_status s = ha_open_darray(&held, from, c, HA_READ, "darray_copy", "");
+    if (!s) {
+        s = ha_misfit_look(from, to->type, c, misfit);
+        if (!s && !misfit->objection && !ha_op_copy_elements(to, from, c)) s = HA_ERR_UNSUPPORTED;
+        const ha_status closed = ha_close_(&held);
+        if (!s) s = closed;
+    }
+    return ha_op_tried(s, &before);
+}
+
+HA_IN_ int ha_op_copy_there(const darray *to, const darray *from, ha_context *c,
+                            ha_misfit *misfit) {
+    if (!ha_op_compiles_at(c)) return 0;
+    return ha_scalars_may_misfit(from->type, to->type) ? ha_op_copy_if_all_fit(to, from, c, misfit)
+                                                       : ha_op_copy_elements(to, from, c);
 }
 
 HA_IN_ int ha_op_fill_there(const darray *x, const void *value, ha_context *c) {
@@ -192,13 +172,10 @@ HA_IN_ int ha_op_equal_there(const darray *x, const darray *y, int *equal) {
                          HA_LANE_DIFFERS_,
                          HA_SUM};
     ha_dvalue differ;
-    const ha_error before = ha_later_error.error;
-    ha_tell_later();
-    const ha_status s = ha_op_reduce(&r, 1, &differ);
-    ha_later_error.error = before;
-    ha_tell_now();
-    if (!s) *equal = differ.as_int64_t == 0;
-    return s == HA_OK;
+    const ha_error before = ha_op_try();
+    if (!ha_op_tried(ha_op_reduce(&r, 1, &differ), &before)) return 0;
+    *equal = differ.as_int64_t == 0;
+    return 1;
 }
 
 static const ha_view_kernels ha_view_kernels_ = {ha_op_fill_there, ha_op_copy_there,
