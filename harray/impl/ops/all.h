@@ -23,6 +23,7 @@
  *     indices.h      operations by index: whether all indices are within an extent
  *     conversions.h  numbers of any two types as text: one as the other
  *     first_place.h  the first element of which something is so, at devices
+ *     equal.h        whether views are equal, there
  *     copies.h       fills, copies and comparisons of views there
  *     gather.h       elements at indices
  *     find.h         where a mask is not 0, and the elements there
@@ -71,6 +72,7 @@
 #include "indices.h"
 #include "conversions.h"
 #include "first_place.h"
+#include "equal.h"
 #include "copies.h"
 #include "gather.h"
 #include "find.h"

@@ -3,7 +3,7 @@
 #ifndef HARRAY_IMPL_OPS_COPIES_H
 #define HARRAY_IMPL_OPS_COPIES_H
 
-#include "first_place.h"
+#include "equal.h"
 
 /* HA_DTYPE_NONE: no number has as many bytes. */
 HA_IN_ ha_dtype ha_op_type_of_bytes(size_t bytes) {
@@ -152,31 +152,7 @@ HA_IN_ int ha_op_fill_there(const darray *x, const void *value, ha_context *c) {
     return ha_op_launch_quietly(&call, &b);
 }
 
-/* ---- where the values are ------------------------------------------------------------------------ */
-
-/* A device at which both are valid, when the host would have to fetch one of them; NULL: there is none. */
-HA_IN_ ha_context *ha_op_where_both_are(const darray *x, const darray *y) {
-    ha_context *c = ha_array_valid_context(x->array);
-    if (!c || ha_is_host(c) || !ha_view_is_valid_at(x, c) || !ha_view_is_valid_at(y, c))
-        return NULL;
-    return ha_view_is_valid_at(x, ha_host()) && ha_view_is_valid_at(y, ha_host()) ? NULL : c;
-}
-
-/* Numbers of the same type; those of bool may be any bytes. */
-HA_IN_ int ha_op_equal_there(const darray *x, const darray *y, int *equal) {
-    ha_context *c = ha_op_where_both_are(x, y);
-    if (!c || x->type != y->type || x->type == HA_DTYPE_bool || !ha_op_type_of(x->type) ||
-        !ha_op_compiles_at(c))
-        return 0;
-    ha_op_reduction r = {{.operation = "darray_equal", .context = c, .arrays = 2, .view = {*x, *y}},
-                         HA_LANE_DIFFERS_,
-                         HA_SUM};
-    ha_dvalue differ;
-    const ha_error before = ha_op_try();
-    if (!ha_op_tried(ha_op_reduce(&r, 1, &differ), &before)) return 0;
-    *equal = differ.as_int64_t == 0;
-    return 1;
-}
+/* ---- what views ask for -------------------------------------------------------------------------- */
 
 static const ha_view_kernels ha_view_kernels_ = {ha_op_fill_there, ha_op_copy_there,
                                                  ha_op_equal_there};

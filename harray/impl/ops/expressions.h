@@ -194,7 +194,6 @@ enum {
     HA_LANE_PRODUCT_,        /* from here on of two */
     HA_LANE_ABS_DIFFERENCE_, /* these two are of the elements times a */
     HA_LANE_SQUARE_OF_DIFFERENCE_,
-    HA_LANE_DIFFERS_,
     HA_LANES_
 };
 /* Those with an a. */
@@ -205,8 +204,7 @@ enum {
 /* X(T, R, lane, word, expression): R is what is reduced. */
 #define HA_LANES_OF_SMALL_(X, T, R)                                                                \
     X(T, R, HA_LANE_VALUE_, value, u)                                                              \
-    X(T, int64_t, HA_LANE_IS_THERE_, is_there, u != 0)                                             \
-    X(T, int64_t, HA_LANE_DIFFERS_, differs, u != v)
+    X(T, int64_t, HA_LANE_IS_THERE_, is_there, u != 0)
 #define HA_DISTANCE_(u, v) (u < v ? (uint64_t)v - (uint64_t)u : (uint64_t)u - (uint64_t)v)
 #define HA_LANES_OF_INTEGERS_(X, T, R, ABS)                                                        \
     HA_LANES_OF_SMALL_(X, T, R)                                                                    \
@@ -221,7 +219,6 @@ enum {
 #define HA_LANES_OF_REAL_(X, T, F)                                                                 \
     X(T, T, HA_LANE_VALUE_, value, u)                                                              \
     X(T, int64_t, HA_LANE_IS_THERE_, is_there, u != 0)                                             \
-    X(T, int64_t, HA_LANE_DIFFERS_, differs, u != v)                                               \
     X(T, T, HA_LANE_ABS_, abs_of, F(fabs)(u) * a)                                                  \
     X(T, T, HA_LANE_SQUARE_, square_of, (u * a) * (u * a))                                         \
     X(T, T, HA_LANE_PRODUCT_, product_of, u *v)                                                    \
@@ -230,7 +227,6 @@ enum {
 #define HA_LANES_OF_COMPLEX_(X, T, R, F, P)                                                        \
     X(T, T, HA_LANE_VALUE_, value, u)                                                              \
     X(T, int64_t, HA_LANE_IS_THERE_, is_there, u.re != 0 || u.im != 0)                             \
-    X(T, int64_t, HA_LANE_DIFFERS_, differs, u.re != v.re || u.im != v.im)                         \
     X(T, R, HA_LANE_ABS_, abs_of, F(hypot)(u.re * a, u.im * a))                                    \
     X(T, R, HA_LANE_SQUARE_, square_of, (u.re * a) * (u.re * a) + (u.im * a) * (u.im * a))         \
     X(T, T, HA_LANE_PRODUCT_, product_of, P(mul)(P(conj)(u), v))                                   \
