@@ -26,11 +26,10 @@ static void know_histogram(ha_dtype counts, ha_dtype x, int64_t parts, int64_t a
                                                .rank = rank,
                                                .tree = ha_op_tree_of(line->gives, HA_MAX)});
     const ha_dtype bytes = ha_op_type_of_bytes(ha_dtype_size(counts));
-    know_key(12, &(const ha_op_key){.type = ha_op_type_of(bytes),
-                                    .line = &ha_op_copy_line,
+    know_key(12, &(const ha_op_key){.line = &ha_op_copy_line,
                                     .rank = 1,
                                     .make = ha_op_make_copy,
-                                    .of = {(int)bytes}});
+                                    .of = {(int)bytes, (int)bytes}});
 }
 
 /* -1: outside. */

@@ -223,15 +223,13 @@ static void know_offsets(ha_dtype counts, ha_dtype offsets) {
     know_runs(0, key, 1, HA_INCLUSIVE); /* where know_scan has them: a name has one place */
     know_runs(16, key, 1 + 16, HA_EXCLUSIVE);
     for (int k = 0; k < 2; k++) {
-        const size_t bytes = k ? ha_dtype_size(offsets) : ha_dtype_size(counts);
-        const ha_dtype from = k || offsets == counts ? ha_op_type_of_bytes(bytes) : counts;
-        know_key(10 + k, &(const ha_op_key){.type = k || offsets == counts
-                                                        ? ha_op_type_of(ha_op_type_of_bytes(bytes))
-                                                        : to,
-                                            .line = &ha_op_copy_line,
+        const int as_bytes = k || offsets == counts;
+        const ha_dtype bytes = ha_op_type_of_bytes(ha_dtype_size(offsets));
+        know_key(10 + k, &(const ha_op_key){.line = &ha_op_copy_line,
                                             .rank = 1,
                                             .make = ha_op_make_copy,
-                                            .of = {(int)from}});
+                                            .of = {(int)(as_bytes ? bytes : counts),
+                                                   (int)(as_bytes ? bytes : offsets)}});
     }
 }
 

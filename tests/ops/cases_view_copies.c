@@ -7,10 +7,19 @@
 #include "../support/fake_kernels.h"
 #include "../support/share.h"
 
+/* Elements that are no numbers: of single bytes, of words of four, and of those of eight. */
 typedef struct color {
     uint8_t part[3];
 } color;
 HARRAY(color);
+typedef struct triangle {
+    float corner[3];
+} triangle;
+HARRAY(triangle);
+typedef struct orbit {
+    double part[9];
+} orbit;
+HARRAY(orbit);
 
 #include "some_views.h"
 
@@ -35,34 +44,52 @@ RUN_LOOKING(4)
 static const fake_cuda_body run_looking[] = {NULL, run_looking_1, run_looking_2, run_looking_3,
                                              run_looking_4};
 
+static void know_rank(ha_op_key key, const ha_kernel **kernel, const fake_cuda_body *run, int at) {
+    kernel[at] = ha_op_kernel_of(&key);
+    assert_non_null(kernel[at]);
+    know_kernel(&(const known_kernel){kernel[at], run[at]});
+}
+
 static void know(ha_op_key key, const ha_kernel **kernel, const fake_cuda_body *run) {
     if (!is_fake(C)) return;
     SUCCEEDS(ha_context_finish(C));
-    for (key.rank = 1; key.rank <= HA_MAPPING_RANK; key.rank++) {
-        kernel[key.rank] = ha_op_kernel_of(&key);
-        assert_non_null(kernel[key.rank]);
-        know_kernel(&(const known_kernel){kernel[key.rank], run[key.rank]});
-    }
+    for (key.rank = 1; key.rank <= HA_MAPPING_RANK; key.rank++)
+        know_rank(key, kernel, run, key.rank);
 }
 
 static void know_key(ha_op_key key) { know(key, launched, run_launched); }
 
-static void know_copy(darray to, darray from) {
-    const int as_bytes = to.type == from.type;
-    const ha_dtype bytes = ha_op_type_of_bytes(to.array->element);
-    const ha_dtype written = as_bytes ? bytes : to.type, copied = as_bytes ? bytes : from.type;
-    know_key((ha_op_key){.type = ha_op_type_of(written),
-                         .line = &ha_op_copy_line,
-                         .make = ha_op_make_copy,
-                         .of = {(int)copied, (int)written}});
-    if (ha_scalars_may_misfit(from.type, to.type))
-        know((ha_op_key){.make = ha_first_make_misfit, .of = {(int)from.type, (int)to.type}},
-             looking, run_looking);
+/* Their place is that of one dimension, as their lanes have one. */
+static void know_by_number(ha_op_key key, const ha_kernel **kernel, const fake_cuda_body *run) {
+    key.rank = HA_MAPPING_RANK + 1;
+    SUCCEEDS(ha_context_finish(C));
+    if (is_fake(C)) know_rank(key, kernel, run, 1);
 }
 
-static void know_fill(size_t bytes) {
+static ha_op_key copy_key(darray to, darray from) {
+    ha_op_key key;
+    assert_true(ha_op_copy_key(&to, &from, &key));
+    return key;
+}
+
+static ha_op_key misfit_key(darray to, darray from) {
+    return (ha_op_key){.make = ha_first_make_misfit, .of = {(int)from.type, (int)to.type}};
+}
+
+static ha_op_key equal_key(darray x, darray y) {
+    ha_op_key key;
+    assert_true(ha_op_equal_key(&x, &y, &key));
+    return key;
+}
+
+static ha_op_key fill_key(size_t bytes) {
     const ha_op_type *type = ha_op_type_of(ha_op_type_of_bytes(bytes));
-    know_key((ha_op_key){.type = type, .line = &type->line[HA_OP_OF_PLACES + HA_FILL_]});
+    return (ha_op_key){.type = type, .line = &type->line[HA_OP_OF_PLACES + HA_FILL_]};
+}
+
+static void know_copy(darray to, darray from) {
+    know_key(copy_key(to, from));
+    if (ha_scalars_may_misfit(from.type, to.type)) know(misfit_key(to, from), looking, run_looking);
 }
 
 /* ---- copies -------------------------------------------------------------------------------------- */
@@ -293,7 +320,7 @@ static void fill_some(ha_dtype type) {
     of_y.n = (int)darray_size(x);
     for (int i = 0; i < of_y.n; i++) of_y.at[i] = number;
     move_to(x.array, C);
-    know_fill(ha_dtype_size(type));
+    know_key(fill_key(ha_dtype_size(type)));
     SUCCEEDS(darray_fill_(x, number, C, HA_SITE));
     if (compiles()) assert_false(ha_array_valid(x.array, H, 0, HA_END));
     expect_elements(x, &of_y, 1, "fill", 0);
@@ -309,15 +336,11 @@ TEST(fills_of_views) {
 
 /* ---- comparisons --------------------------------------------------------------------------------- */
 
-static void know_equal(ha_dtype x, ha_dtype y) {
-    know_key((ha_op_key){.make = ha_first_make_unequal, .of = {(int)x, (int)y}});
-}
-
 /* Both are at C, and stay there alone. */
 static void compare_there(darray x, darray y, int expected) {
     int equal;
     move_to(x.array, C), move_to(y.array, C);
-    know_equal(x.type, y.type);
+    know_key(equal_key(x, y));
     const uint64_t before = bytes_moved(x, y);
     SUCCEEDS(darray_equal(x, y, &equal));
     if (equal != expected)
@@ -402,39 +425,139 @@ TEST(nearly_equal) {
                 ha_dvalue_of_half(ha_half_of_double(0.5)));
 }
 
-/* ---- what no kernel can do ----------------------------------------------------------------------- */
+/* ---- elements that are no numbers ---------------------------------------------------------------- */
 
-/* Elements of three bytes, and five dimensions with gaps. */
-TEST(by_the_host_if_need_be) {
-    const color red = {{255, 0, 1}}, blue = {{0, 0, 255}};
-    harray_color x = harray_color_filled(9, red);
-    keep_array(x.array);
-    move_to(x.array, C);
-    SUCCEEDS(darray_fill_element_(darray_slice(HA_DARRAY(x), 0, 0, 9, 2), &blue, C, HA_SITE));
-    HA_READING(v, x, H)
-    for (int i = 0; i < 9; i++) assert_memory_equal(&v.data[i], i % 2 ? &red : &blue, sizeof red);
-    drop_array(x.array);
+enum { MANY = 40, MOST_BYTES = 72 };
 
-    const int64_t extent[] = {4, 4, 4, 4, 4};
-    darray all = darray_new(HA_DTYPE_int32_t, 5, extent, C);
-    keep_array(all.array);
-    SUCCEEDS(darray_fill(all, HA_DVALUE((int32_t)1), C));
-    darray part = all;
+/* Bytes of any values. */
+static void set_bytes(darray x) {
+    ha_access v;
+    SUCCEEDS(ha_open(&v, x.array, H, HA_WRITE, 0, HA_END));
+    char *byte = (char *)(uintptr_t)v.data;
+    for (size_t i = 0; i < v.size * v.array->element; i++) byte[i] = (char)draw(256);
+    SUCCEEDS(ha_close(&v));
+}
+
+/* Are elements of y those of x, and all others in the array what they were? */
+static void expect_bytes(darray y, const char *before, darray x) {
+    const int64_t n = y.extent[0];
+    const size_t size = y.array->element;
+    ha_access v, w;
+    SUCCEEDS(ha_open(&v, y.array, H, HA_READ, 0, HA_END));
+    SUCCEEDS(ha_open(&w, x.array, H, HA_READ, 0, HA_END));
+    char expected[MANY * MOST_BYTES];
+    memcpy(expected, before, MANY * size);
+    for (int64_t i = 0; i < n; i++)
+        memcpy(expected + (size_t)(y.offset + i * y.stride[0]) * size,
+               (const char *)w.data + (size_t)(x.offset + i * x.stride[0]) * size, size);
+    assert_memory_equal(v.data, expected, MANY * size);
+    SUCCEEDS(ha_close(&w));
+    SUCCEEDS(ha_close(&v));
+}
+
+static void bytes_of_all(darray x, char *bytes) {
+    ha_access v;
+    SUCCEEDS(ha_open(&v, x.array, H, HA_READ, 0, HA_END));
+    memcpy(bytes, v.data, v.size * v.array->element);
+    SUCCEEDS(ha_close(&v));
+}
+
+static void copy_structs(darray x, darray y, const void *value) {
+    char before[MANY * MOST_BYTES];
+    int equal;
+    keep_array(x.array), keep_array(y.array);
+    set_bytes(x), set_bytes(y);
+    bytes_of_all(y, before);
+    const darray from = darray_flip(darray_slice(x, 0, 1, MANY, 3), 0);
+    const darray to = darray_slice(y, 0, 0, 37, 3);
+    move_to(x.array, C), move_to(y.array, C);
+    know_copy(to, from);
+    uint64_t moved = bytes_moved(x, y);
+    SUCCEEDS(darray_copy(to, from, C));
+    if (compiles()) assert_int_equal(bytes_moved(x, y), moved);
+    expect_bytes(to, before, from);
+
+    for (int differs = 0; differs < 2; differs++) {
+        if (differs) SUCCEEDS(darray_set_element_(to, (const int64_t[]){11}, value));
+        move_to(x.array, C), move_to(y.array, C);
+        know_key(equal_key(to, from));
+        moved = bytes_moved(x, y);
+        SUCCEEDS(darray_equal(to, from, &equal));
+        if (compiles()) assert_int_equal(bytes_moved(x, y), moved);
+        assert_int_equal(equal, !differs);
+    }
+
+    darray one = darray_slice(x, 0, 5, 6, 1);
+    SUCCEEDS(darray_set_element_(one, (const int64_t[]){0}, value));
+    one = darray_broadcast(one, 1, to.extent);
+    bytes_of_all(y, before);
+    move_to(y.array, C);
+    know_copy(to, one);
+    moved = bytes_moved(y, y);
+    SUCCEEDS(darray_fill_element_(to, value, C, HA_SITE));
+    if (compiles()) assert_int_equal(bytes_moved(y, y), moved);
+    expect_bytes(to, before, one);
+    drop_array(y.array), drop_array(x.array);
+}
+
+#define STRUCTS(T) HA_DARRAY(harray_##T##_zeros(MANY))
+TEST(structs) {
+    const color red = {{255, 0, 1}};
+    const triangle flat = {{1, -0.0f, 2}};
+    const orbit round = {{0, 1, 2, 3, 4, 5, 6, 7, 8}};
+    copy_structs(STRUCTS(color), STRUCTS(color), &red);
+    copy_structs(STRUCTS(triangle), STRUCTS(triangle), &flat);
+    copy_structs(STRUCTS(orbit), STRUCTS(orbit), &round);
+}
+
+/* The caller's memory may begin anywhere: what is there has no alignment but that of its type. */
+TEST(structs_of_the_caller) {
+    static _Alignas(64) char memory[2 * MOST_BYTES * MANY];
+    const color red = {{255, 0, 1}};
+    const harray_color wrapped = harray_color_wrap((color *)(void *)(memory + 1), MANY);
+    const darray x = HA_DARRAY(wrapped);
+    copy_structs(x, STRUCTS(color), &red);
+}
+
+/* ---- more dimensions than lanes have ------------------------------------------------------------- */
+
+TEST(dimensions_by_number) {
+    const int64_t room[] = {4, 4, 4, 4, 4};
+    const darray all = darray_zeros(HA_DTYPE_int32_t, 5, room, C);
+    const darray other = darray_zeros(HA_DTYPE_double, 5, room, C);
+    keep_array(all.array), keep_array(other.array);
+    darray part = all, apart = other;
     for (int d = 0; d < 5; d++) part = darray_slice(part, d, 0, 4, 2);
-    SUCCEEDS(darray_fill(part, HA_DVALUE((int32_t)2), C));
-    int twos = 0;
+    for (int d = 0; d < 5; d++) apart = darray_slice(apart, d, 1, 4, 2);
+    move_to(all.array, C), move_to(other.array, C);
+    const uint64_t moved = bytes_moved(all, other);
+    int equal;
+    know_by_number(fill_key(sizeof(int32_t)), launched, run_launched);
+    SUCCEEDS(darray_fill(part, HA_DVALUE((int32_t)-7), C));
+    know_by_number(copy_key(apart, part), launched, run_launched);
+    SUCCEEDS(darray_copy(apart, part, C));
+    know_by_number(equal_key(apart, part), launched, run_launched);
+    SUCCEEDS(darray_equal(apart, part, &equal));
+    assert_true(equal);
+    know_by_number(copy_key(part, apart), launched, run_launched);
+    know_by_number(misfit_key(part, apart), looking, run_looking);
+    SUCCEEDS(darray_copy(part, apart, C)); /* looks at all first */
+    if (compiles()) assert_int_equal(bytes_moved(all, other), moved);
+    int sevens = 0;
     HA_READING(v, all, H)
-    for (size_t i = 0; i < v.size; i++) twos += ((const int32_t *)v.data)[i] == 2;
-    assert_int_equal(twos, 32);
-    drop_array(all.array);
+    for (size_t i = 0; i < v.size; i++) sevens += ((const int32_t *)v.data)[i] == -7;
+    HA_READING(v, other, H)
+    for (size_t i = 0; i < v.size; i++) sevens += ((const double *)v.data)[i] == -7;
+    assert_int_equal(sevens, 64);
+    drop_array(other.array), drop_array(all.array);
 }
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        CASE(copies_of_views),        CASE(at_the_ends_of_types), CASE(where_it_does_not_fit),
-        CASE(truth_as_numbers),       CASE(rounded_once),         CASE(when_a_kernel_is_not_taken),
-        CASE(fills_of_views),         CASE(comparisons_of_views), CASE(nearly_equal),
-        CASE(by_the_host_if_need_be),
+        CASE(copies_of_views),  CASE(at_the_ends_of_types),  CASE(where_it_does_not_fit),
+        CASE(truth_as_numbers), CASE(rounded_once),          CASE(when_a_kernel_is_not_taken),
+        CASE(fills_of_views),   CASE(comparisons_of_views),  CASE(nearly_equal),
+        CASE(structs),          CASE(structs_of_the_caller), CASE(dimensions_by_number),
     };
     int failed = 0;
     if (argc > 1) cmocka_set_test_filter(argv[1]);

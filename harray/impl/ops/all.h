@@ -23,6 +23,7 @@
  *     indices.h      operations by index: whether all indices are within an extent
  *     conversions.h  numbers of any two types as text: one as the other
  *     first_place.h  the first element of which something is so, at devices
+ *     words.h        elements of any size as words
  *     equal.h        whether views are equal, there
  *     copies.h       fills, copies and comparisons of views there
  *     gather.h       elements at indices
@@ -72,6 +73,7 @@
 #include "indices.h"
 #include "conversions.h"
 #include "first_place.h"
+#include "words.h"
 #include "equal.h"
 #include "copies.h"
 #include "gather.h"

@@ -167,6 +167,7 @@ HA_IN_ ha_status ha_op_launch(ha_op_call *c, const ha_op_boxes *b, const void *m
     given[n] = more; /* what it uses, or a result */
     const ha_kernel *kernel = ha_op_kernel_of(&c->key);
     if (!kernel) return ha_fail(HA_ERR_MEMORY, c->operation, "no memory for its kernel");
+    while (++n < kernel->parameters) given[n] = NULL; /* what it uses */
     /* Of whole arrays the lanes are counted when they are open: another thread may resize them before. */
     const ha_status s = ha_kernel_launch_(kernel, c->context, c->key.rank ? &box : NULL, given);
     if (s && ha_first_error.operation == kernel->name) ha_first_error.operation = c->operation;

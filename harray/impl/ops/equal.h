@@ -1,9 +1,10 @@
 /* Are two views equal, as darray_equal says? Looked at where both are: for the first element that differs from the other
- * one. */
+ * one. Elements that are no numbers are equal when their bytes are. */
 #ifndef HARRAY_IMPL_OPS_EQUAL_H
 #define HARRAY_IMPL_OPS_EQUAL_H
 
 #include "first_place.h"
+#include "words.h"
 
 /* ---- as text ------------------------------------------------------------------------------------- */
 
@@ -70,13 +71,28 @@ HA_IN_ int ha_first_differs(const ha_op_key *key, const ha_kernel_slot_ *slot, i
                           y, ha_dtype_size(x), 1);
 }
 
+HA_IN_ int ha_first_bytes_differ(const ha_op_key *key, const ha_kernel_slot_ *slot, int64_t n) {
+    const int64_t bytes = key->of[0];
+    return memcmp((const char *)slot[0].pointer + ha_index_place(&slot[0], key->rank, n) * bytes,
+                  (const char *)slot[1].pointer + ha_index_place(&slot[1], key->rank, n) * bytes,
+                  (size_t)bytes) != 0;
+}
+
 HA_IN_ void ha_unequal_parts(const ha_kernel *kernel, const ha_region *box, int64_t first,
                              int64_t last, int apart, const ha_kernel_slot_ *slot, void *partials) {
     (void)box, (void)apart;
     ha_first_parts(kernel, first, last, slot, partials, ha_first_differs);
 }
 
+HA_IN_ void ha_unequal_bytes_parts(const ha_kernel *kernel, const ha_region *box, int64_t first,
+                                   int64_t last, int apart, const ha_kernel_slot_ *slot,
+                                   void *partials) {
+    (void)box, (void)apart;
+    ha_first_parts(kernel, first, last, slot, partials, ha_first_bytes_differ);
+}
+
 static const ha_reduction_ ha_first_unequal = HA_FIRST_PLACE_(ha_unequal_parts);
+static const ha_reduction_ ha_first_unequal_bytes = HA_FIRST_PLACE_(ha_unequal_bytes_parts);
 
 /* ---- the kernel ---------------------------------------------------------------------------------- */
 
@@ -101,6 +117,27 @@ HA_IN_ void ha_first_make_unequal(ha_op_kernel *k, const ha_op_key *key) {
     ha_first_end(k, key, &ha_first_unequal);
 }
 
+/* of: the bytes of an element, and of a word */
+HA_IN_ void ha_first_make_unequal_bytes(ha_op_kernel *k, const ha_op_key *key) {
+    ha_text name = ha_text_into(k->name, sizeof k->name);
+    ha_text t = ha_text_into(k->text, sizeof k->text);
+    ha_print(&name, "ha_unequal_words_");
+    ha_words_put_name(&name, key);
+    ha_print(&name, "_%d", key->rank);
+    ha_words_add_view(k, key, 1);
+    ha_words_add_view(k, key, 2);
+    ha_print(&t, "{ ");
+    ha_words_put_loop(&t, key);
+    ha_print(&t, "if (");
+    ha_words_put_word(&t, key, 1);
+    ha_print(&t, " != ");
+    ha_words_put_word(&t, key, 2);
+    ha_print(&t, ") return ");
+    ha_first_put_number(&t, key);
+    ha_print(&t, "; return 9223372036854775807; }");
+    ha_first_end(k, key, &ha_first_unequal_bytes);
+}
+
 /* ---- the call ------------------------------------------------------------------------------------ */
 
 /* A device at which both are valid, when the host would have to fetch one of them; NULL: there is none. */
@@ -111,13 +148,20 @@ HA_IN_ ha_context *ha_op_where_both_are(const darray *x, const darray *y) {
     return ha_view_is_valid_at(x, ha_host()) && ha_view_is_valid_at(y, ha_host()) ? NULL : c;
 }
 
+/* How elements are compared. 0: they have too many bytes. */
+HA_IN_ int ha_op_equal_key(const darray *x, const darray *y, ha_op_key *key) {
+    *key = (ha_op_key){.make = x->type ? ha_first_make_unequal : ha_first_make_unequal_bytes,
+                       .of = {(int)x->type, (int)y->type}};
+    return x->type || ha_words_of(x, y, key->of);
+}
+
 /* 0: it cannot be looked at there. */
 HA_IN_ int ha_op_equal_there(const darray *x, const darray *y, int *equal) {
     ha_context *c = ha_op_where_both_are(x, y);
     const darray *const view[] = {x, y};
-    ha_op_key key = {.make = ha_first_make_unequal, .of = {(int)x->type, (int)y->type}};
+    ha_op_key key;
     int64_t first;
-    if (!c || !x->type || !ha_op_compiles_at(c)) return 0;
+    if (!c || !ha_op_compiles_at(c) || !ha_op_equal_key(x, y, &key)) return 0;
     const ha_error before = ha_op_try();
     if (!ha_op_tried(ha_first_look(&key, view, 2, "darray_equal", c, &first), &before)) return 0;
     *equal = first == INT64_MAX;

@@ -80,10 +80,15 @@ HA_IN_ void ha_first_put_number(ha_text *t, const ha_op_key *key) {
         ha_print(t, " * x.extent[%d] + %c%s", d, index[d], d + 1 < rank ? ")" : "");
 }
 
-/* Behind its views: what else the text uses, and the result. */
-HA_IN_ void ha_first_end(ha_op_kernel *k, const ha_op_key *key, const ha_reduction_ *reduction) {
+/* What elements are found by, where they are by number. */
+HA_IN_ void ha_op_add_place(ha_op_kernel *k, const ha_op_key *key) {
     if (ha_op_by_number(key))
         ha_op_add_parameter(k, HA_KERNEL_USES_, "ha_strided_place", ha_uses_ha_strided_place);
+}
+
+/* Behind its views: what else the text uses, and the result. */
+HA_IN_ void ha_first_end(ha_op_kernel *k, const ha_op_key *key, const ha_reduction_ *reduction) {
+    ha_op_add_place(k, key);
     ha_index_reduces(k, reduction);
     k->op.kernel.rank = ha_op_by_number(key) ? 1 : key->rank;
 }
