@@ -302,7 +302,8 @@ TEST(fills) {
     SUCCEEDS(darray_fill(darray_flip(darray_transpose(x), 0), ha_dvalue_of_double(9), M1));
     assert_true(shares_memory(M1) || valid_at(x, M1));
     NUMBERS(x, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9);
-    is_told(darray_fill(x, ha_dvalue_of_double(1e9), C), "darray_fill", "1e+09", "does not fit");
+    is_told(darray_fill(x, ha_dvalue_of_double(1e9), C), "darray_fill", "int16_t (3, 4) of array",
+            "1e+09 (double) as int16_t: does not fit");
     is_told(darray_fill(darray_broadcast(x, 3, LIST(2, 3, 4)), ha_dvalue_of_double(1), C),
             "darray_fill", "repeats", "(strides 0, 4, 1)");
     is_told(darray_fill((darray){.rank = 0}, ha_dvalue_of_double(1), C), "darray_fill", "no array",
@@ -335,8 +336,8 @@ TEST(elements_outside_of_views) { /* elements that are not there, and what else 
     is_told(darray_get(x, x.rank, LIST(0, -1), &v), "darray_get", "(0, -1)",
             "dimension 1 are 0 to 2");
     is_told(darray_set(x, x.rank, LIST(0, 3), v), "darray_set", "(0, 3)", "0 to 2");
-    is_told(darray_set(x, x.rank, LIST(0, 0), ha_dvalue_of_double(1e5)), "darray_set", "100000",
-            "does not fit");
+    is_told(darray_set(x, x.rank, LIST(0, 0), ha_dvalue_of_double(1e5)), "darray_set", "'small'",
+            "100000 (double) as int8_t: does not fit");
     is_told(darray_set(darray_broadcast(x, 3, LIST(2, 2, 3)), 3, LIST(0, 0, 0), v), "darray_set",
             "repeats", "");
     is_told(darray_get(x, x.rank, NULL, &v), "darray_get", "NULL", "");

@@ -379,7 +379,17 @@ TEST(refused_arrays) {
     refused(HA_ERR_ARGUMENT, ha_where(x, f, x, y, C), "float (10)", "a mask is of", "");
     refused(HA_ERR_ARGUMENT, ha_where(x, small, x, f, C), "float (10)", "types are not the same",
             "");
-    refused(HA_ERR_ARGUMENT, ha_sequence(small, 1, 256, C), "256", "uint8_t", "");
+    ha_array_set_name(small.array, "levels");
+    refused(HA_ERR_ARGUMENT, ha_sequence(small, 1, 256, C), "'levels'",
+            "256 (int32_t) as uint8_t: does not fit", "");
+    refused(HA_ERR_ARGUMENT, darray_fill(HA_DARRAY(small), HA_DVALUE(300), C), "'levels'",
+            "300 (int32_t) as uint8_t: does not fit", "");
+    refused(HA_ERR_ARGUMENT, ha_combine_number(HA_IS_LESS, small, small, -1, C), "'levels'",
+            "-1 (int32_t) as uint8_t: does not fit", "");
+    refused(HA_ERR_ARGUMENT, ha_axpy(x, ha_c128_make(1, 2), y, C), "'density'",
+            "(c128) as double: has an imaginary part", "");
+    refused(HA_ERR_ARGUMENT, ha_combine_number(HA_ADD, x, y, ha_c64_make(1, 2), C), "'speed'",
+            "(c64) as double: has an imaginary part", "");
     refused(HA_ERR_ARGUMENT, ha_map(HA_MAPS_, x, y, C), "no operation 31", "", "");
     refused(HA_ERR_ARGUMENT, ha_combine(HA_ASSIGN, x, y, y, C), "no operation 0", "", "");
     refused(HA_ERR_ARGUMENT, ha_clip(x, y, 2, 1, C), "lower bound", "", "");

@@ -234,28 +234,46 @@ HA_IN_ const char *ha_put(const ha_wide *w, ha_dvalue *v) {
     return NULL;
 }
 
-HA_IN_ ha_status ha_convert(const ha_dvalue *value, ha_dtype type, ha_dvalue *result,
-                            const char *operation) {
+/* NULL; or what is wrong, and *result stays. */
+HA_IN_ const char *ha_convert_or_object(const ha_dvalue *value, ha_dtype type, ha_dvalue *result) {
     ha_dvalue v;
-    char text[80];
-    if (value->type == type && type != HA_DTYPE_bool && ha_dtype_size(type)) {
+    if (!ha_dtype_size(value->type) || !ha_dtype_size(type)) return "there is no such type";
+    if (value->type == type && type != HA_DTYPE_bool) {
         *result = *value; /* all bits of a NaN */
-        return HA_OK;
+        return NULL;
     }
     memset(&v, 0, sizeof v);
     v.type = type;
-    if (!ha_dtype_size(value->type) || !ha_dtype_size(type))
-        return ha_fail(HA_ERR_ARGUMENT, operation, "from type %d to type %d: there is no such type",
-                       (int)value->type, (int)type);
-    ha_wide w = ha_widen(value);
+    const ha_wide w = ha_widen(value);
     const char *objection = ha_put(&w, &v);
-    if (objection) {
+    if (!objection) *result = v;
+    return objection;
+}
+
+/* A value that has no place, for a message: "300 (int32_t) as uint8_t"; or "from type 77 to type 1". */
+typedef struct ha_unconverted {
+    char text[120];
+} ha_unconverted;
+HA_IN_ ha_unconverted ha_show_unconverted(const ha_dvalue *value, ha_dtype type) {
+    ha_unconverted shown;
+    char text[80];
+    if (!ha_dtype_size(value->type) || !ha_dtype_size(type)) {
+        snprintf(shown.text, sizeof shown.text, "from type %d to type %d", (int)value->type,
+                 (int)type);
+    } else {
         ha_dvalue_print(*value, text, sizeof text);
-        return ha_fail(HA_ERR_ARGUMENT, operation, "%s (%s) as %s: %s", text,
-                       ha_dtype_name(value->type), ha_dtype_name(type), objection);
+        snprintf(shown.text, sizeof shown.text, "%s (%s) as %s", text, ha_dtype_name(value->type),
+                 ha_dtype_name(type));
     }
-    *result = v;
-    return HA_OK;
+    return shown;
+}
+
+HA_IN_ ha_status ha_convert(const ha_dvalue *value, ha_dtype type, ha_dvalue *result,
+                            const char *operation) {
+    const char *objection = ha_convert_or_object(value, type, result);
+    if (!objection) return HA_OK;
+    return ha_fail(HA_ERR_ARGUMENT, operation, "%s: %s", ha_show_unconverted(value, type).text,
+                   objection);
 }
 
 ha_status ha_dvalue_convert(ha_dvalue value, ha_dtype type, ha_dvalue *result) {

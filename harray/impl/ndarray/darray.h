@@ -269,7 +269,7 @@ darray darray_zeros(ha_dtype type, int rank, const int64_t *extent, ha_context *
 darray darray_filled(ha_dtype type, int rank, const int64_t *extent, ha_dvalue value,
                      ha_context *c) {
     ha_dvalue converted;
-    if (ha_dvalue_convert(value, type, &converted)) return (darray){.rank = 0};
+    if (ha_convert(&value, type, &converted, "darray_filled")) return (darray){.rank = 0};
     return darray_filled_(ha_dtype_to_type(type), rank, extent, converted.bytes, c);
 }
 

@@ -35,6 +35,15 @@ __attribute__((format(printf, 4, 5))) HA_IN_ ha_status ha_view_fail(ha_status s,
                    reason);
 }
 
+/* A number for elements of a view. */
+HA_IN_ ha_status ha_view_convert(const darray *x, const ha_dvalue *value, ha_dtype type,
+                                 ha_dvalue *result, const char *operation) {
+    const char *objection = ha_convert_or_object(value, type, result);
+    if (!objection) return HA_OK;
+    return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "%s: %s",
+                        ha_show_unconverted(value, type).text, objection);
+}
+
 #define HA_REFUSED(...) (ha_view_fail(HA_ERR_ARGUMENT, __VA_ARGS__), (darray){.rank = 0})
 
 HA_IN_ int ha_view_is_empty(const darray *x) { return ha_any_zero(x->rank, x->extent); }

@@ -80,10 +80,12 @@ HA_IN_ ha_status ha_op_check(ha_op_call *c, int place) {
 /* The numbers, as elements, and those as what is computed with; those of HA_OP_RANDOM are bits. */
 HA_IN_ ha_status ha_op_check_numbers(ha_op_call *c) {
     const ha_op_type *type = c->key.type;
+    const darray *of = &c->view[c->typed];
     ha_status s = HA_OK;
     for (int i = 0; i < c->numbers && c->key.line->kind != HA_OP_RANDOM && !s; i++) {
-        s = ha_convert(&c->number[i], type->type, &c->number[i], c->operation);
-        if (!s) s = ha_convert(&c->number[i], type->number, &c->number[i], c->operation);
+        ha_dvalue *number = &c->number[i];
+        s = ha_view_convert(of, number, type->type, number, c->operation);
+        if (!s) s = ha_view_convert(of, number, type->number, number, c->operation);
     }
     return s;
 }
