@@ -62,6 +62,7 @@ static void fake_reset(void) {
         if (fake.devices[i].mapping) fake_end_context(&fake.devices[i].context);
     fake_unmake_devices();
     fake_forget_kernels();
+    fake.find = NULL;
     fake_use_options(NULL);
     memset(&fake.statistics, 0, sizeof fake.statistics);
     noted = fake.counts[FAKE_FUNCTIONS];
@@ -90,19 +91,16 @@ static void fake_set_attribute(int device, int attribute, int value) {
     fake_leave();
 }
 
-/* One with the same name is found first; functions of the older one stay as they are. */
 static void fake_register_kernel(const char *name, fake_cuda_body body, size_t count,
                                  const size_t *sizes) {
-    fake_kernel *kernel = (fake_kernel *)fake_make(sizeof *kernel);
-    kernel->name = (char *)fake_make(strlen(name) + 1);
-    strcpy(kernel->name, name);
-    kernel->body = body;
-    kernel->count = count;
-    kernel->sizes = (size_t *)fake_make((count + 1) * sizeof *sizes);
-    if (count > 0) memcpy(kernel->sizes, sizes, count * sizeof *sizes);
     fake_enter();
-    kernel->next = fake.kernels;
-    fake.kernels = kernel;
+    (void)fake_add_kernel(name, body, count, sizes);
+    fake_leave();
+}
+
+static void fake_find_kernels(fake_cuda_finder *find) {
+    fake_enter();
+    fake.find = find;
     fake_leave();
 }
 
@@ -237,6 +235,7 @@ const fake_cuda *fake_cuda_control(void) {
         .deinitialize = fake_deinitialize,
         .set_attribute = fake_set_attribute,
         .register_kernel = fake_register_kernel,
+        .find_kernels = fake_find_kernels,
         .fail_call = fake_fail_call,
         .fail_never = fake_fail_never,
         .ask = fake_ask,

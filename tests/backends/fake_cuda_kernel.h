@@ -20,6 +20,31 @@ static const fake_kernel fake_strides_kernel = {
     .sizes = (size_t *)(uintptr_t)&fake_strides_size,
 };
 
+/* One with the same name is found first; functions of the older one stay as they are. */
+static fake_kernel *fake_add_kernel(const char *name, fake_cuda_body body, size_t count,
+                                    const size_t *sizes) {
+    fake_kernel *kernel = (fake_kernel *)fake_make(sizeof *kernel);
+    kernel->name = (char *)fake_make(strlen(name) + 1);
+    strcpy(kernel->name, name);
+    kernel->body = body;
+    kernel->count = count;
+    kernel->sizes = (size_t *)fake_make((count + 1) * sizeof *sizes);
+    if (count > 0) memcpy(kernel->sizes, sizes, count * sizeof *sizes);
+    kernel->next = fake.kernels;
+    return fake.kernels = kernel;
+}
+
+/* NULL: there is none. */
+static const fake_kernel *fake_find_kernel(ha_cu_module module, const char *name) {
+    size_t sizes[FAKE_CUDA_MOST_SIZES];
+    fake_cuda_body body;
+    for (const fake_kernel *k = fake.kernels; k; k = k->next)
+        if (!strcmp(k->name, name)) return k;
+    if (module->has_strides && !strcmp(name, fake_strides_name)) return &fake_strides_kernel;
+    const int count = fake.find ? fake.find(name, &body, sizes) : -1;
+    return count < 0 ? NULL : fake_add_kernel(name, body, (size_t)count, sizes);
+}
+
 static void fake_free_module(ha_cu_module module) {
     while (module->functions) {
         ha_cu_function function = module->functions;
@@ -73,14 +98,12 @@ ha_cu_result cuModuleUnload(ha_cu_module module) {
 
 /* The same function each time. */
 ha_cu_result cuModuleGetFunction(ha_cu_function *function, ha_cu_module module, const char *name) {
-    const fake_kernel *kernel = fake.kernels;
+    const fake_kernel *kernel;
     ha_cu_function found;
     FAKE_BEGIN(ModuleGetFunction, NULL, FAKE_SOUND);
     (void)fake_find_module(module);
     if (function == NULL || name == NULL) return fake_end(HA_CU_INVALID_VALUE);
-    for (kernel = fake.kernels; kernel && strcmp(kernel->name, name) != 0;) kernel = kernel->next;
-    if (kernel == NULL && module->has_strides && strcmp(name, fake_strides_name) == 0)
-        kernel = &fake_strides_kernel;
+    kernel = fake_find_kernel(module, name);
     if (kernel == NULL) return fake_end(HA_CU_NOT_FOUND);
     fake_ptx_check(module->text, kernel);
     for (found = module->functions; found && found->kernel != kernel;) found = found->next;
@@ -167,6 +190,7 @@ ha_cu_result cuLaunchKernel(ha_cu_function function, unsigned grid_x, unsigned g
     memcpy(launch->launch.grid, grid, sizeof grid);
     memcpy(launch->launch.block, block, sizeof block);
     launch->launch.shared_bytes = shared_bytes;
+    launch->launch.name = function->kernel->name;
     command = fake_new_command(FAKE_WORK);
     command->run = fake_run_kernel;
     command->data = launch;

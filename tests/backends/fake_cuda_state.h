@@ -120,8 +120,9 @@ static struct {
     ha_cu_event events;
     ha_cu_module modules;
     fake_kernel *kernels;
-    uint64_t streams_made; /* for the seeds of their delays */
-    int capturing, broken; /* another thread captures a stream; that was ended by a call */
+    fake_cuda_finder *find; /* those that are not among them */
+    uint64_t streams_made;  /* for the seeds of their delays */
+    int capturing, broken;  /* another thread captures a stream; that was ended by a call */
     fake_cuda_statistics statistics;
 
     uint64_t counts[FAKE_FUNCTIONS + 1]; /* the last one: of all */

@@ -20,9 +20,15 @@ enum { FAKE_CUDA_MOST_DEVICES = 8 };
 typedef struct fake_cuda_launch {
     ha_queue own, peers[FAKE_CUDA_MOST_DEVICES]; /* memories that it reaches; others: bytes = 0 */
     unsigned grid[3], block[3], shared_bytes;
+    const char *name; /* of the kernel; until the driver is reset */
 } fake_cuda_launch;
 
 typedef void (*fake_cuda_body)(void **parameters, const fake_cuda_launch *launch);
+
+/* Says of a kernel what its body is, and the sizes of its parameters, for which there is room; returns how many it has, or -1:
+ * there is none of this name. It must not call the fake, which is locked. */
+enum { FAKE_CUDA_MOST_SIZES = 500 };
+typedef int fake_cuda_finder(const char *name, fake_cuda_body *body, size_t *sizes);
 
 static inline void *fake_cuda_here(const fake_cuda_launch *launch, const void *pointer) {
     const uintptr_t at = (uintptr_t)pointer;
@@ -71,6 +77,9 @@ typedef struct fake_cuda {
     /* Makes a kernel known to cuModuleGetFunction, with the sizes of its parameters. */
     void (*register_kernel)(const char *name, fake_cuda_body body, size_t count,
                             const size_t *sizes);
+
+    /* From now on, until reset, somebody is asked for those kernels that are not known: once each. NULL: nobody. */
+    void (*find_kernels)(fake_cuda_finder *find);
 
     /* The nth call from now (1: the next one) of a function, "cuMemAlloc_v2", or of any (NULL), does
      * nothing and gives the code; nonzero `forever`: those behind it, too. There is one such order at

@@ -234,6 +234,42 @@ static ha_cu_function find_scale(void) {
     return function;
 }
 
+static int times_asked;
+static void name_itself(void **parameters, const fake_cuda_launch *launch) {
+    char *to;
+    memcpy(&to, parameters[0], sizeof to);
+    strcpy((char *)fake_cuda_here(launch, to), launch->name);
+}
+
+static int find_by_name(const char *name, fake_cuda_body *body, size_t *sizes) {
+    times_asked++;
+    *body = name_itself;
+    sizes[0] = sizeof(char *);
+    return strcmp(name, "known") ? -1 : 1;
+}
+
+/* Somebody is asked for kernels that are not registered, once each, and a body is told its name. */
+TEST(kernels_are_asked_for_by_name) {
+    ha_cu_pointer block = make_block(16);
+    void *parameters[] = {&block};
+    ha_cu_module module;
+    ha_cu_function function;
+    char name[16];
+    SUCCEEDS(cu.ModuleLoadData(&module, "whatever"));
+    GIVES(HA_CU_NOT_FOUND, cu.ModuleGetFunction(&function, module, "known"));
+    control->find_kernels(find_by_name);
+    GIVES(HA_CU_NOT_FOUND, cu.ModuleGetFunction(&function, module, "unknown"));
+    SUCCEEDS(cu.ModuleGetFunction(&function, module, "known"));
+    SUCCEEDS(cu.ModuleGetFunction(&function, module, "known"));
+    assert_int_equal(times_asked, 2);
+    SUCCEEDS(cu.LaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, parameters, NULL));
+    SUCCEEDS(cu.MemcpyDtoHAsync(name, block, sizeof name, stream));
+    SUCCEEDS(cu.StreamSynchronize(stream));
+    assert_string_equal(name, "known");
+    control->find_kernels(NULL);
+    GIVES(HA_CU_NOT_FOUND, cu.ModuleGetFunction(&function, module, "others"));
+}
+
 TEST(kernels_run_with_a_copy_of_their_parameters) {
     double values[4] = {1, 2, 3, 4}, factor = 10;
     unsigned count = 4;
@@ -476,6 +512,7 @@ int main(void) {
         CASE(boxes_are_copied),
         CASE(boxes_are_checked),
         CASE(copies_between_devices),
+        CASE(kernels_are_asked_for_by_name),
         CASE(kernels_run_with_a_copy_of_their_parameters),
         CASE(launches_are_checked),
         CASE(modules_are_unloaded),
