@@ -22,75 +22,13 @@ typedef struct orbit {
 HARRAY(orbit);
 
 #include "some_views.h"
+#include "known_operations.h"
 
 static const ha_dtype all_types[] = {
     HA_DTYPE_bool,     HA_DTYPE_int8_t,   HA_DTYPE_uint8_t, HA_DTYPE_int16_t,  HA_DTYPE_uint16_t,
     HA_DTYPE_int32_t,  HA_DTYPE_uint32_t, HA_DTYPE_int64_t, HA_DTYPE_uint64_t, HA_DTYPE_half,
     HA_DTYPE_bfloat16, HA_DTYPE_float,    HA_DTYPE_double,  HA_DTYPE_c64,      HA_DTYPE_c128};
 enum { ALL_TYPES = sizeof all_types / sizeof *all_types };
-
-/* ---- on the fake driver -------------------------------------------------------------------------- */
-
-/* Of a conversion that may be refused there is one more kernel, which looks at all values first. */
-static const ha_kernel *looking[HA_MAPPING_RANK + 1];
-#define RUN_LOOKING(rank)                                                                          \
-    static void run_looking_##rank(void **given, const fake_cuda_launch *launch) {                 \
-        run_known_kernel(looking[rank], given, launch);                                            \
-    }
-RUN_LOOKING(1)
-RUN_LOOKING(2)
-RUN_LOOKING(3)
-RUN_LOOKING(4)
-static const fake_cuda_body run_looking[] = {NULL, run_looking_1, run_looking_2, run_looking_3,
-                                             run_looking_4};
-
-static void know_rank(ha_op_key key, const ha_kernel **kernel, const fake_cuda_body *run, int at) {
-    kernel[at] = ha_op_kernel_of(&key);
-    assert_non_null(kernel[at]);
-    know_kernel(&(const known_kernel){kernel[at], run[at]});
-}
-
-static void know(ha_op_key key, const ha_kernel **kernel, const fake_cuda_body *run) {
-    if (!is_fake(C)) return;
-    SUCCEEDS(ha_context_finish(C));
-    for (key.rank = 1; key.rank <= HA_MAPPING_RANK; key.rank++)
-        know_rank(key, kernel, run, key.rank);
-}
-
-static void know_key(ha_op_key key) { know(key, launched, run_launched); }
-
-/* Their place is that of one dimension, as their lanes have one. */
-static void know_by_number(ha_op_key key, const ha_kernel **kernel, const fake_cuda_body *run) {
-    key.rank = HA_MAPPING_RANK + 1;
-    SUCCEEDS(ha_context_finish(C));
-    if (is_fake(C)) know_rank(key, kernel, run, 1);
-}
-
-static ha_op_key copy_key(darray to, darray from) {
-    ha_op_key key;
-    assert_true(ha_op_copy_key(&to, &from, &key));
-    return key;
-}
-
-static ha_op_key misfit_key(darray to, darray from) {
-    return (ha_op_key){.make = ha_first_make_misfit, .of = {(int)from.type, (int)to.type}};
-}
-
-static ha_op_key equal_key(darray x, darray y) {
-    ha_op_key key;
-    assert_true(ha_op_equal_key(&x, &y, &key));
-    return key;
-}
-
-static ha_op_key fill_key(size_t bytes) {
-    const ha_op_type *type = ha_op_type_of(ha_op_type_of_bytes(bytes));
-    return (ha_op_key){.type = type, .line = &type->line[HA_OP_OF_PLACES + HA_FILL_]};
-}
-
-static void know_copy(darray to, darray from) {
-    know_key(copy_key(to, from));
-    if (ha_scalars_may_misfit(from.type, to.type)) know(misfit_key(to, from), looking, run_looking);
-}
 
 /* ---- copies -------------------------------------------------------------------------------------- */
 
@@ -164,7 +102,6 @@ static void copy_there(darray y, darray x, int misfits) {
     ha_error at_host, there;
     if (misfits) at_host = refused(y, x, H);
     move_to(x.array, C), move_to(y.array, C);
-    know_copy(y, x);
     const uint64_t before = bytes_moved(x, y);
     if (misfits)
         there = refused(y, x, C);
@@ -258,7 +195,6 @@ TEST(where_it_does_not_fit) {
     x = darray_permute(x, (const int64_t[]){4, 2, 0, 1, 3});
     const darray z = darray_permute(y, (const int64_t[]){4, 2, 0, 1, 3});
     move_to(x.array, C);
-    know_copy(z, x);
     const uint64_t before = ha_array_statistics(x.array).bytes;
     error = refused(z, x, C);
     if (compiles()) assert_int_equal(ha_array_statistics(x.array).bytes, before);
@@ -274,7 +210,6 @@ TEST(truth_as_numbers) {
     keep_array(x.array), keep_array(y.array);
     SUCCEEDS(darray_fill(x, HA_DVALUE((uint8_t)1), H));
     move_to(x.array, C);
-    know_copy(HA_DARRAY(y), x);
     SUCCEEDS(darray_copy(HA_DARRAY(y), x, C));
     if (compiles()) assert_false(ha_array_valid(x.array, H, 0, HA_END));
     HA_READING(v, y, H) for (int i = 0; i < 10; i++) assert_true(v.data[i] == 1);
@@ -303,7 +238,6 @@ TEST(when_a_kernel_is_not_taken) {
     const darray to = darray_slice(HA_DARRAY(y), 0, 1, 12, 2);
     const darray from = darray_slice(HA_DARRAY(x), 0, 0, 11, 2);
     if (is_fake(C)) cuda_fake()->fail_call("cuLaunchKernel", 1, 1, 0);
-    know_copy(to, from);
     SUCCEEDS(darray_copy(to, from, C));
     if (is_fake(C)) cuda_fake()->fail_never();
     HA_READING(v, y, H) for (int i = 0; i < 12; i++) assert_true(v.data[i] == (i % 2 ? 3 : 1));
@@ -320,7 +254,6 @@ static void fill_some(ha_dtype type) {
     of_y.n = (int)darray_size(x);
     for (int i = 0; i < of_y.n; i++) of_y.at[i] = number;
     move_to(x.array, C);
-    know_key(fill_key(ha_dtype_size(type)));
     SUCCEEDS(darray_fill_(x, number, C, HA_SITE));
     if (compiles()) assert_false(ha_array_valid(x.array, H, 0, HA_END));
     expect_elements(x, &of_y, 1, "fill", 0);
@@ -340,7 +273,6 @@ TEST(fills_of_views) {
 static void compare_there(darray x, darray y, int expected) {
     int equal;
     move_to(x.array, C), move_to(y.array, C);
-    know_key(equal_key(x, y));
     const uint64_t before = bytes_moved(x, y);
     SUCCEEDS(darray_equal(x, y, &equal));
     if (equal != expected)
@@ -471,7 +403,6 @@ static void copy_structs(darray x, darray y, const void *value) {
     const darray from = darray_flip(darray_slice(x, 0, 1, MANY, 3), 0);
     const darray to = darray_slice(y, 0, 0, 37, 3);
     move_to(x.array, C), move_to(y.array, C);
-    know_copy(to, from);
     uint64_t moved = bytes_moved(x, y);
     SUCCEEDS(darray_copy(to, from, C));
     if (compiles()) assert_int_equal(bytes_moved(x, y), moved);
@@ -480,7 +411,6 @@ static void copy_structs(darray x, darray y, const void *value) {
     for (int differs = 0; differs < 2; differs++) {
         if (differs) SUCCEEDS(darray_set_element_(to, (const int64_t[]){11}, value));
         move_to(x.array, C), move_to(y.array, C);
-        know_key(equal_key(to, from));
         moved = bytes_moved(x, y);
         SUCCEEDS(darray_equal(to, from, &equal));
         if (compiles()) assert_int_equal(bytes_moved(x, y), moved);
@@ -492,7 +422,6 @@ static void copy_structs(darray x, darray y, const void *value) {
     one = darray_broadcast(one, 1, to.extent);
     bytes_of_all(y, before);
     move_to(y.array, C);
-    know_copy(to, one);
     moved = bytes_moved(y, y);
     SUCCEEDS(darray_fill_element_(to, value, C, HA_SITE));
     if (compiles()) assert_int_equal(bytes_moved(y, y), moved);
@@ -532,15 +461,10 @@ TEST(dimensions_by_number) {
     move_to(all.array, C), move_to(other.array, C);
     const uint64_t moved = bytes_moved(all, other);
     int equal;
-    know_by_number(fill_key(sizeof(int32_t)), launched, run_launched);
     SUCCEEDS(darray_fill(part, HA_DVALUE((int32_t)-7), C));
-    know_by_number(copy_key(apart, part), launched, run_launched);
     SUCCEEDS(darray_copy(apart, part, C));
-    know_by_number(equal_key(apart, part), launched, run_launched);
     SUCCEEDS(darray_equal(apart, part, &equal));
     assert_true(equal);
-    know_by_number(copy_key(part, apart), launched, run_launched);
-    know_by_number(misfit_key(part, apart), looking, run_looking);
     SUCCEEDS(darray_copy(part, apart, C)); /* looks at all first */
     if (compiles()) assert_int_equal(bytes_moved(all, other), moved);
     int sevens = 0;
@@ -554,10 +478,12 @@ TEST(dimensions_by_number) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        CASE(copies_of_views),  CASE(at_the_ends_of_types),  CASE(where_it_does_not_fit),
-        CASE(truth_as_numbers), CASE(rounded_once),          CASE(when_a_kernel_is_not_taken),
-        CASE(fills_of_views),   CASE(comparisons_of_views),  CASE(nearly_equal),
-        CASE(structs),          CASE(structs_of_the_caller), CASE(dimensions_by_number),
+        OPERATIONS(copies_of_views),       OPERATIONS(at_the_ends_of_types),
+        OPERATIONS(where_it_does_not_fit), OPERATIONS(truth_as_numbers),
+        OPERATIONS(rounded_once),          OPERATIONS(when_a_kernel_is_not_taken),
+        OPERATIONS(fills_of_views),        OPERATIONS(comparisons_of_views),
+        OPERATIONS(nearly_equal),          OPERATIONS(structs),
+        OPERATIONS(structs_of_the_caller), OPERATIONS(dimensions_by_number),
     };
     int failed = 0;
     if (argc > 1) cmocka_set_test_filter(argv[1]);
