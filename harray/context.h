@@ -164,6 +164,14 @@ typedef struct ha_scope_ {
  * asked. NULL: nobody is asked. */
 HA_API void ha_ask_while_waiting_(int (*asked)(void));
 
+/* For tests of such languages, whose threads must not wait with the interpreter's lock. Only where HARRAY_TELLS_WAITS_ is
+ * defined, in the implementation and in its user: from then on `told` is called by every call that may wait for another
+ * thread or for a device, allocate a device's memory, or call the program back, on whatever thread that is: as the call
+ * begins, also when it has to wait for nobody, and before each wait inside of it. NULL: nobody is told. */
+#ifdef HARRAY_TELLS_WAITS_
+HA_API void ha_tell_before_waiting_(void (*told)(void));
+#endif
+
 HA_API ha_scope_ ha_on_begin_(ha_context *context);
 HA_API void ha_on_end_(ha_scope_ *scope);
 

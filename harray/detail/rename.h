@@ -349,6 +349,7 @@
 #define ha_store_open HA_RENAME_(ha_store_open)
 #define ha_sync_ HA_RENAME_(ha_sync_)
 #define ha_take_error HA_RENAME_(ha_take_error)
+#define ha_tell_before_waiting_ HA_RENAME_(ha_tell_before_waiting_)
 #define ha_token_close_scope_ HA_RENAME_(ha_token_close_scope_)
 #define ha_token_end_after HA_RENAME_(ha_token_end_after)
 #define ha_token_end_at HA_RENAME_(ha_token_end_at)

@@ -120,6 +120,7 @@ HA_IN_ int ha_sleep(ha_bucket *b, ha_array *a, ha_blocked *blocked) HA_REQUIRES_
     HA_RELEASE_(b->lock) {
     ha_slow.sleeps++;
     pthread_mutex_unlock(&ha_slow.lock);
+    HA_MAY_WAIT_();
     const uint64_t until = ha_sleeps_until(blocked), now = until < UINT64_MAX ? ha_now() : 0;
     if (until < UINT64_MAX) {
         const struct timespec at = ha_time_in(until > now ? until - now : 0);
@@ -317,6 +318,7 @@ HA_IN_ ha_status ha_busy_begin(ha_array *a, int exclusive, ha_holder *other) {
     if (s != HA_RETRY_) return s;
     ha_bucket *b = ha_bucket_of(a);
     HA_UNCANCELLED_;
+    HA_MAY_WAIT_();
     pthread_mutex_lock(&b->lock);
     while ((s = ha_busy_try(a, exclusive, 1, other)) == HA_RETRY_) {
         pthread_cond_wait(&b->change, &b->lock);

@@ -190,6 +190,7 @@ HA_NOINLINE_ HA_IN_ ha_status ha_open_slow(ha_access *x, ha_array *a, ha_context
 
 ha_status ha_open_(ha_access *x, ha_array *a, ha_context *c, unsigned how, size_t first,
                    size_t last, const char *site) {
+    HA_MAY_WAIT_();
     unsigned mode = how & HA_LOW_HOW_ & ~(unsigned)HA_TRY;
     ha_range range = {first, last};
     c = ha_resolve(c);
@@ -201,6 +202,7 @@ ha_status ha_open_(ha_access *x, ha_array *a, ha_context *c, unsigned how, size_
 
 ha_status ha_overwrite_(ha_access *x, ha_array *a, ha_context *c, size_t n, unsigned how,
                         const char *site) {
+    HA_MAY_WAIT_();
     c = ha_resolve(c);
     if (n == HA_END) n--; /* never fits; HA_END itself means: keep the size */
     if (a && x && ha_self.id && !(how & HA_LOW_HOW_ & ~(unsigned)HA_TRY) && ha_bytes_fit(a, how) &&
@@ -277,6 +279,7 @@ HA_NOINLINE_ HA_IN_ ha_status ha_close_refuse(ha_access *x) {
 }
 
 ha_status ha_close_(ha_access *x) {
+    HA_MAY_WAIT_();
     ha_array *a = x ? x->array : NULL;
     if (!a || !ha_self.id) return ha_close_refuse(x);
     ha_debug_close(a, x->ticket, ha_self.id, (ha_timepoint){NULL, 0});

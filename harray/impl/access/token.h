@@ -18,7 +18,7 @@ HA_IN_ void ha_detach_wake(void) {
 
 ha_status ha_detach_(ha_token *t, ha_access *x, const char *site) {
     site = ha_from(site);
-    ha_status s = ha_enter("ha_detach");
+    ha_status s = ha_enter_briefly("ha_detach");
     if (s) return s;
     if (!t) return ha_fail(HA_ERR_ARGUMENT, "ha_detach", "%s: no token", site);
     if (!x) return ha_no_access("ha_detach");

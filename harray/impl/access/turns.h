@@ -226,6 +226,7 @@ HA_IN_ int ha_turn_look(ha_turn *t, int is_new) {
  * not, as nobody else uses anything there, or the wait is to end. */
 HA_IN_ int ha_turn_wait(ha_turn *t, ha_memory *m, const char *site) {
     HA_UNCANCELLED_;
+    HA_MAY_WAIT_();
     /* The calls that this one is inside of do not go on meanwhile. */
     const int taking = (int)ha_self.taking;
     if (taking) ha_taking_add(-taking);

@@ -117,7 +117,7 @@ void ha_array_done(ha_array *a, ha_context *c) {
 
 ha_status ha_array_set_priority(ha_array *a, int priority) {
     static const char *const operation = "ha_array_set_priority";
-    ha_status s = a ? ha_enter(operation) : ha_fail(HA_ERR_ARGUMENT, operation, "no array");
+    ha_status s = a ? ha_enter_briefly(operation) : ha_fail(HA_ERR_ARGUMENT, operation, "no array");
     if (s) return s;
     if (ha_was_freed(a, operation)) return HA_ERR_STATE;
     if (priority != HA_KEEP && (priority < -2 || priority > 2))

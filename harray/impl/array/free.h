@@ -15,7 +15,7 @@ uint64_t ha_array_id(const ha_array *a) {
 }
 
 ha_array *ha_array_by_id(uint64_t id) {
-    return ha_enter("ha_array_by_id") ? NULL : ha_id_retain(id);
+    return ha_enter_briefly("ha_array_by_id") ? NULL : ha_id_retain(id);
 }
 
 /* One owner less, if there are others. */

@@ -167,7 +167,7 @@ ha_array *ha_array_wrap(ha_type type, size_t n, const ha_wrapped *pieces, size_t
 
 ha_status ha_array_set_release(ha_array *a, void (*release)(void *user), void *user) {
     static const char operation[] = "ha_array_set_release";
-    ha_status s = ha_enter(operation);
+    ha_status s = ha_enter_briefly(operation);
     if (s) return s;
     if (!a || !release)
         return ha_fail(HA_ERR_ARGUMENT, operation, "%s: no array, or no function", operation);

@@ -10,6 +10,7 @@
 #include "error.h"
 #include "human.h"
 #include "kept_list.h"
+#include "may_wait.h"
 #include "range_index.h"
 #include "range_set.h"
 #include "self.h"

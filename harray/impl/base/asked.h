@@ -3,6 +3,7 @@
 #define HARRAY_IMPL_BASE_ASKED_H
 
 #include "error.h"
+#include "may_wait.h"
 
 #include <time.h>
 
@@ -12,6 +13,7 @@ void ha_ask_while_waiting_(int (*asked)(void)) { ha_self.asked = asked; }
 
 /* Nothing is locked. What is asked may call harray: errors of its own are told at once. */
 HA_IN_ int ha_is_asked_to_end(void) {
+    HA_MAY_WAIT_();
     const ha_thread self = ha_self;
     const __typeof__(ha_later_error) later = ha_later_error;
     ha_self.from = ha_self.checked = NULL;

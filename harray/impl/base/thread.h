@@ -5,6 +5,7 @@
 
 #include "cancel.h"
 #include "error.h"
+#include "may_wait.h"
 #include "../../instruments.h"
 #include <pthread.h>
 #include <sched.h>
@@ -55,8 +56,9 @@ HA_IN_ void ha_child_after_fork(void) {
 
 HA_IN_ void ha_register_atfork(void) { pthread_atfork(NULL, NULL, ha_child_after_fork); }
 
-/* Every call that locks or waits passes here, or found ha_self.id set by an earlier one. */
-HA_IN_ ha_status ha_enter(const char *operation) {
+/* Every call that locks or waits passes here, or found ha_self.id set by an earlier one. This is for those that wait for
+ * nobody: which at most lock for some instructions. */
+HA_IN_ ha_status ha_enter_briefly(const char *operation) {
     if (ha_self.id) return HA_OK;
     if (ha_forked)
         return ha_fail(HA_ERR_STATE, operation,
@@ -69,6 +71,11 @@ HA_IN_ ha_status ha_enter(const char *operation) {
     pthread_once(&ha_atfork_once, ha_register_atfork);
     ha_self.id = __atomic_add_fetch(&ha_threads, 1, __ATOMIC_RELAXED);
     return HA_OK;
+}
+
+HA_IN_ ha_status ha_enter(const char *operation) {
+    HA_MAY_WAIT_();
+    return ha_enter_briefly(operation);
 }
 
 ha_from_scope_ ha_from_begin_(const char *site) {

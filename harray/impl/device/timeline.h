@@ -184,6 +184,7 @@ static inline int ha_is_lost(ha_timepoint p) {
 HA_IN_ ha_status ha_fence_wait(ha_context *c, const ha_fence *fence, const char *site) {
     uint64_t start = ha_now();
     HA_UNCANCELLED_;
+    HA_MAY_WAIT_();
     ha_status s = ha_queue_status(c, c->ops->finish(&fence->event));
     ha_on_wait(c->name, site, start);
     if (!s) ha_fence_done(c, fence->covers);
@@ -288,6 +289,7 @@ HA_IN_ void ha_poll_all(void) {
  * have happened, if the device failed; so nobody else learns from this that it has. */
 HA_IN_ void ha_drain(ha_timepoint p) {
     HA_UNCANCELLED_;
+    HA_MAY_WAIT_();
     ha_note note = ha_backend_note; /* of what failed before */
     if (ha_wait_past(p, "") == HA_OK) return;
     ha_backend_note = note;

@@ -161,6 +161,7 @@ HA_IN_ int ha_launch_easily(const ha_kernel *k, const ha_context *c, const ha_re
                             const void *const *given, ha_status *status) {
     ha_easy_launch e;
     ha_region box;
+    HA_MAY_WAIT_();
     if (!ha_is_host(c) || !ha_self.id || HA_DEBUGGING_ || ha_is_watching()) return 0;
     if (k->team && (!given_box || !__atomic_load_n(k->team->checked, __ATOMIC_RELAXED))) return 0;
     e.kernel = k;

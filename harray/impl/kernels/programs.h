@@ -143,7 +143,7 @@ HA_IN_ void ha_refused_add(ha_programs *all, const ha_kernel_variant *v, const c
 
 size_t ha_kernel_log(const ha_kernel *k, ha_context *context, char *text, size_t bytes) {
     ha_text t = ha_text_into(text, bytes);
-    if (ha_enter("ha_kernel_log")) return 0;
+    if (ha_enter_briefly("ha_kernel_log")) return 0;
     const ha_context *c = ha_resolve(context)->primary;
     ha_programs *all = __atomic_load_n(&c->programs, __ATOMIC_ACQUIRE);
     const char *log = all && k ? ha_refused_any(all, k) : NULL;

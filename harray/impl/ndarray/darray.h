@@ -154,7 +154,7 @@ HA_IN_ void ha_plot_grid(ha_plot *plot) {
 HA_IN_ ha_status ha_plot_make(ha_plot *plot, ha_type type, int rank, const ha_shape *shape,
                               const char *operation) {
     memset(plot, 0, sizeof *plot);
-    ha_status s = ha_enter(operation);
+    ha_status s = ha_enter_briefly(operation);
     if (s) return s;
     if (!type.name) type.name = "?";
     if (!type.size)
@@ -289,7 +289,7 @@ darray darray_make(ha_dtype type, const ha_shape *shape, ha_context *c) {
 darray darray_from(ha_array *array, int rank, const int64_t *extent) {
     const char *const operation = "darray_from";
     ha_plot plot;
-    if (ha_enter(operation)) return (darray){.rank = 0};
+    if (ha_enter_briefly(operation)) return (darray){.rank = 0};
     if (!array) {
         ha_fail(HA_ERR_ARGUMENT, operation, "%s: no array", operation);
         return (darray){.rank = 0};

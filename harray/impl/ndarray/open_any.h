@@ -170,6 +170,7 @@ HA_NOINLINE_ HA_IN_ ha_status ha_open_any_slow(ha_access *x, size_t access_bytes
 
 ha_status ha_open_any_(ha_access *x, size_t access_bytes, const void *array, size_t array_bytes,
                        ha_context *c, unsigned how, const char *site) {
+    HA_MAY_WAIT_();
     if (!x) return ha_no_access("ha_open");
     if (array_bytes < sizeof(darray) &&
         ha_open_typed_fast(x, access_bytes, array, array_bytes, c, how, site))

@@ -552,6 +552,7 @@ HA_IN_ void ha_requests_let_go(const ha_request *r, size_t count) {
  * wrong has not been told. */
 HA_IN_ int ha_open_many_hold(const ha_request *r, size_t count, const char *site) {
     size_t n = 0;
+    HA_MAY_WAIT_();
     if (!r || !ha_self.id || HA_DEBUGGING_ || !ha_requests_number(r, count)) return 0;
     while (n < count && r[n].access->ticket == n && ha_request_hold(&r[n], site)) n++;
     if (n == count) return 1;

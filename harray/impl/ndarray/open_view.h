@@ -115,6 +115,7 @@ HA_NOINLINE_ HA_IN_ ha_status ha_open_view_slow(ha_access *x, const darray *v, h
  * storage, x->size how many it has. */
 HA_IN_ ha_status ha_open_darray(ha_access *x, const darray *v, ha_context *c, unsigned how,
                                 const char *operation, const char *site) {
+    HA_MAY_WAIT_();
     const unsigned mode = how & ~(unsigned)HA_TRY;
     c = ha_resolve(c);
     const int write = mode != HA_READ;

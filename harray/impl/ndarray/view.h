@@ -104,7 +104,7 @@ HA_IN_ ha_status ha_view_numbers(const darray *x, const char *operation) {
 
 /* Can it be made a view of? */
 HA_IN_ ha_status ha_view_check(const darray *x, const char *operation) {
-    ha_status s = ha_enter(operation);
+    ha_status s = ha_enter_briefly(operation);
     if (s) return s;
     if (!x->array)
         return ha_fail(HA_ERR_ARGUMENT, operation,

@@ -424,6 +424,7 @@ HA_FAST_ int ha_records_hold_again(ha_array *a, ha_records_opening *opening, ha_
 HA_IN_ int ha_records_open_again(ha_records_access *x, ha_records *r, ha_context *c,
                                  const char *what, const ha_region *asked, const char *site,
                                  ha_fitting *fitting) {
+    HA_MAY_WAIT_();
     if (HA_DEBUGGING_ || !x || !r || !what || !ha_self.id) return 0;
     ha_array *a = ha_records_look_at(r);
     if (!a) return 0;

@@ -151,6 +151,7 @@ HA_IN_ ha_status ha_attempt_wait(ha_attempt *attempt) {
     if (!attempt->for_chunk) return ha_attempt_pass(attempt);
     attempt->for_chunk = 0;
     HA_UNCANCELLED_;
+    HA_MAY_WAIT_();
     pthread_mutex_lock(&ha_staging.lock);
     while (ha_chunks_taken() == HA_CHUNKS) pthread_cond_wait(&ha_staging.change, &ha_staging.lock);
     pthread_mutex_unlock(&ha_staging.lock);

@@ -13,6 +13,7 @@ enum { HA_DEVICE_STAGING_USED_ = 2 }; /* `taken`, with a block */
 /* Puts the block back: into the cache when its last use has happened. */
 HA_IN_ void ha_device_staging_trim(ha_memory *m) {
     HA_UNCANCELLED_;
+    HA_MAY_WAIT_();
     pthread_mutex_lock(&ha_staging.lock);
     while (m->device_staging && m->device_staging->taken == HA_DEVICE_STAGING_USED_)
         pthread_cond_wait(&ha_staging.change, &ha_staging.lock);
