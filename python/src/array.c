@@ -25,12 +25,14 @@ static darray from_zero(darray x) {
     return y;
 }
 
+void array_drop(darray x) { UNLOCKED(HA_IGNORE(darray_free(&x))); }
+
 PyObject *array_own(darray x) {
     if (!x.array) return raise_status(HA_OK);
     darray based = from_zero(x);
     array_object *object = based.array ? (array_object *)PyType_GenericAlloc(array_type, 0) : NULL;
     if (object) return object->x = based, (PyObject *)object;
-    UNLOCKED(HA_IGNORE(darray_free(&x)));
+    array_drop(x);
     return raise_status(HA_OK);
 }
 
@@ -140,7 +142,7 @@ static PyObject *get_address(PyObject *self, void *unused) {
     if (!x->array) return free(x), raise_status(HA_OK);
     PyObject *capsule = PyCapsule_New(x, capsule_name, free_capsule);
     if (!capsule) {
-        UNLOCKED(HA_IGNORE(darray_free(x)));
+        array_drop(*x);
         free(x);
     }
     if (capsule && PyCapsule_SetContext(capsule, engine())) Py_CLEAR(capsule);

@@ -17,14 +17,21 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* Runs a statement without the GIL: every call of harray that may wait, allocate or call back. A thread
- * that waited with the GIL would wait for ever for one that needs it. */
+/* UNLOCKED runs a statement without the GIL: every call of harray that may wait, allocate or call back. A thread
+ * that waited with the GIL would wait for ever for one that needs it. MAY_WAIT is for what waits here itself. */
+#ifdef HARRAY_TELLS_WAITS_
+#include "gil_checks.h"
+#else
 #define UNLOCKED(...)                                                                              \
     do {                                                                                           \
         PyThreadState *unlocked_ = PyEval_SaveThread();                                            \
         __VA_ARGS__;                                                                               \
         PyEval_RestoreThread(unlocked_);                                                           \
     } while (0)
+#define MAY_WAIT() ((void)0)
+#define CHECKS_BEGIN() ((void)0)
+#define CHECKS_END() ((void)0)
+#endif
 
 /* Puts another reference in the place of one; takes it over. */
 static inline void replace(PyObject **place, PyObject *by) {
@@ -55,6 +62,7 @@ typedef struct {
 extern _Thread_local int is_on_queue; /* later.c: the thread runs a function of a queue */
 
 static inline callback callback_begin(void) {
+    MAY_WAIT();
     callback c = {.state = PyGILState_Ensure(), .was_on_queue = is_on_queue};
     PyErr_Fetch(&c.type, &c.value, &c.trace);
     return c;
@@ -73,6 +81,11 @@ static inline void callback_end(callback c) {
     is_on_queue = c.was_on_queue;
     PyGILState_Release(c.state);
 }
+
+/* ---- gil.c ----------------------------------------------------------------------------------- */
+
+void gil_begin(void);
+int has_gil(void); /* whether this thread has it: also of one that is not Python's */
 
 /* ---- life.c: the process and the interpreter ------------------------------------------------- */
 
@@ -136,6 +149,8 @@ extern PyTypeObject *array_type;
 int array_begin(PyObject *module);
 /* An object that owns x; x.array NULL: raises the error. */
 PyObject *array_own(darray x);
+/* One owner less, whatever comes of it. */
+void array_drop(darray x);
 /* An object for a view of what somebody else owns. */
 PyObject *array_view(darray view);
 int is_array(PyObject *object);

@@ -24,11 +24,20 @@ typedef struct {
     int is_versioned, type, number; /* type 0: any device */
 } wanted;
 
-static void delete_tensor(tensor *t) {
-    if (is_forked) return;
+static void end_tensor(tensor *t) {
     ha_dl_after_(t->taken.of->context, t->stream);
     export_end_unlocked(&t->taken);
     free(t);
+}
+
+/* Consumers call it with the GIL, as NumPy does, and without. What it was exported of may go with it, which waits for
+ * devices. */
+static void delete_tensor(tensor *t) {
+    if (is_forked) return;
+    if (has_gil() && !is_ending)
+        UNLOCKED(end_tensor(t));
+    else
+        end_tensor(t);
 }
 static void delete_versioned(ha_dl_managed_tensor_versioned *t) { delete_tensor(t->manager_ctx); }
 static void delete_legacy(ha_dl_managed_tensor *t) { delete_tensor(t->manager_ctx); }
@@ -37,10 +46,10 @@ static void delete_legacy(ha_dl_managed_tensor *t) { delete_tensor(t->manager_ct
 static void free_capsule(PyObject *capsule) {
     if (PyCapsule_IsValid(capsule, versioned_name)) {
         ha_dl_managed_tensor_versioned *t = PyCapsule_GetPointer(capsule, versioned_name);
-        if (t->deleter) UNLOCKED(t->deleter(t));
+        if (t->deleter) t->deleter(t);
     } else if (PyCapsule_IsValid(capsule, legacy_name)) {
         ha_dl_managed_tensor *t = PyCapsule_GetPointer(capsule, legacy_name);
-        if (t->deleter) UNLOCKED(t->deleter(t));
+        if (t->deleter) t->deleter(t);
     }
 }
 
@@ -92,7 +101,7 @@ static PyObject *tensor_of(held *h, const wanted *w, uint64_t flags) {
     else
         t->legacy = (ha_dl_managed_tensor){plain, t, delete_legacy};
     PyObject *capsule = capsule_of(t, w->is_versioned);
-    if (!capsule) UNLOCKED(delete_tensor(t));
+    if (!capsule) delete_tensor(t);
     return capsule;
 }
 
@@ -148,7 +157,7 @@ static PyObject *copied(darray x, ha_context *context, const wanted *w) {
     UNLOCKED(HA_FROM(site) y = darray_contiguous(x, HA_ROW_MAJOR, context));
     if (!y.array) return raise_status(HA_OK);
     held *h = held_open(y, context, HA_WRITE, 1);
-    UNLOCKED(HA_IGNORE(darray_free(&y)));
+    array_drop(y);
     PyObject *capsule = h ? tensor_of(h, w, HA_DL_IS_COPIED) : NULL;
     if (h) held_drop(h);
     return capsule;

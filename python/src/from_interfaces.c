@@ -143,7 +143,9 @@ static int device_of(const void *data, PyObject *where, ha_context **context) {
     UNLOCKED(*context = ha_context_find("cuda:0"));
     if (!*context) return raise_status(HA_OK), -1;
     ha_context *owner = NULL;
-    if (ha_pointer_kind(data, &owner) == HA_MEMORY_DEVICE && owner) *context = owner;
+    ha_memory_kind kind;
+    UNLOCKED(kind = ha_pointer_kind(data, &owner));
+    if (kind == HA_MEMORY_DEVICE && owner) *context = owner;
     return 0;
 }
 

@@ -46,7 +46,7 @@ static void advise(const held *h, ha_status status, char *text, size_t bytes) {
 }
 
 static held *give_up(held *h) {
-    HA_IGNORE(darray_free(&h->x));
+    array_drop(h->x);
     free(h);
     return NULL;
 }

@@ -46,13 +46,13 @@ static late *take(void) {
 void end_what_is_late(void) {
     late *own;
     while (!is_on_queue && (own = take())) {
-        PyThreadState *unlocked = PyEval_SaveThread();
-        if (own->h)
-            held_end(own->h);
-        else
-            HA_IGNORE(darray_free(&own->x));
-        (void)ha_take_error();
-        PyEval_RestoreThread(unlocked);
+        UNLOCKED({
+            if (own->h)
+                held_end(own->h);
+            else
+                HA_IGNORE(darray_free(&own->x));
+            (void)ha_take_error();
+        });
         free(own);
     }
 }

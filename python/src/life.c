@@ -45,6 +45,7 @@ PyObject *life_end(PyObject *module, PyObject *unused) {
         (void)ha_take_error(); // refused while arrays live, which the process's end takes along
     }
     is_ending = 1;
+    CHECKS_END();
     Py_RETURN_NONE;
 }
 
@@ -59,6 +60,8 @@ static int register_end(PyObject *module) {
 }
 
 int life_begin(PyObject *module) {
+    gil_begin();
+    CHECKS_BEGIN();
     if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
         PyErr_SetString(PyExc_ImportError, "harray works in the main interpreter only");
         return -1;

@@ -105,6 +105,7 @@ static wait *begin_opening(const held *h) {
 /* Until it is done, or a tenth of a second has passed. */
 static int is_done_soon(wait *w) {
     struct timespec until;
+    MAY_WAIT();
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_nsec += 100000000;
     if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;

@@ -254,7 +254,7 @@ static PyObject *keep_memory(PyObject *self, darray x) {
     ha_status status = HA_OK;
     if (x.array) status = ha_array_set_release(x.array, array_gone, self);
     if (x.array && !status) return Py_INCREF(self), array_own(x);
-    if (x.array) UNLOCKED(HA_IGNORE(darray_free(&x)));
+    if (x.array) array_drop(x);
     atomic_fetch_sub(&raw_root(self)->arrays, 1);
     return raise_status(status);
 }

@@ -61,24 +61,37 @@ static int load(void) {
     return 0;
 }
 
+/* Of a queue, without the GIL: the runtime of SYCL may wait there. */
+static void *copy_queue(void *queue) {
+    MAY_WAIT();
+    return sycl.Queue_Copy(queue);
+}
+
+static void delete_queue(void *queue) {
+    MAY_WAIT();
+    sycl.Queue_Delete(queue);
+}
+
+static void drop_queue(void *queue) { UNLOCKED(delete_queue(queue)); }
+
 /* ---- giving ----------------------------------------------------------------------------------- */
 
 /* Whoever takes a queue from a capsule copies it, and renames the capsule. */
-static void delete_queue(PyObject *capsule) {
+static void drop_queue_of(PyObject *capsule) {
     const char *name = PyCapsule_GetName(capsule);
     void *queue = PyCapsule_GetPointer(capsule, name);
-    if (queue && !is_forked && !is_ending) UNLOCKED(sycl.Queue_Delete(queue));
+    if (queue && !is_forked && !is_ending) drop_queue(queue);
 }
 
 static PyObject *queue_capsule(ha_context *context) {
     void *queue = NULL, *native = ha_context_stream(context);
     if (load()) return NULL;
-    if (native) UNLOCKED(queue = sycl.Queue_Copy(native));
+    if (native) UNLOCKED(queue = copy_queue(native));
     if (!queue)
         return PyErr_Format(PyExc_RuntimeError, "%s: its queue cannot be shared",
                             ha_context_name(context));
-    PyObject *capsule = PyCapsule_New(queue, "SyclQueueRef", delete_queue);
-    if (!capsule) sycl.Queue_Delete(queue);
+    PyObject *capsule = PyCapsule_New(queue, "SyclQueueRef", drop_queue_of);
+    if (!capsule) drop_queue(queue);
     return capsule;
 }
 
@@ -111,7 +124,7 @@ typedef struct {
 
 static void leave_place(sycl_place p) {
     if (p.context) sycl.Context_Delete(p.context);
-    if (p.queue) sycl.Queue_Delete(p.queue);
+    if (p.queue) drop_queue(p.queue);
 }
 
 static int refuse(const char *what) {
@@ -121,7 +134,8 @@ static int refuse(const char *what) {
 
 static int place_of_capsule(PyObject *capsule, sycl_place *p) {
     if (PyCapsule_IsValid(capsule, "SyclQueueRef")) {
-        p->queue = sycl.Queue_Copy(PyCapsule_GetPointer(capsule, "SyclQueueRef"));
+        void *const queue = PyCapsule_GetPointer(capsule, "SyclQueueRef");
+        UNLOCKED(p->queue = copy_queue(queue));
         if (p->queue) p->context = sycl.Queue_GetContext(p->queue);
     } else if (PyCapsule_IsValid(capsule, "SyclContextRef")) {
         p->context = sycl.Context_Copy(PyCapsule_GetPointer(capsule, "SyclContextRef"));

@@ -234,12 +234,17 @@ static double now(void) {
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+static void sleep_for_a_moment(void) {
+    const struct timespec moment = {0, 1000000};
+    MAY_WAIT();
+    nanosleep(&moment, NULL);
+}
+
 /* Until no call runs any more: 0. -1: it takes too long, or Ctrl-C. */
 static int wait_for_calls(double until) {
-    const struct timespec moment = {0, 1000000};
     while (atomic_load(&calls)) {
         if (now() > until) return -1;
-        UNLOCKED(nanosleep(&moment, NULL));
+        UNLOCKED(sleep_for_a_moment());
         if (PyErr_CheckSignals()) return PyErr_WriteUnraisable(NULL), -1;
     }
     return 0;

@@ -86,7 +86,7 @@ static held *detached(const held *like, ha_access *access) {
     h->x = darray_share(like->x);
     h->data = access->data;
     if (!ha_detach_(&h->token, access, h->site)) return h;
-    HA_IGNORE(darray_free(&h->x));
+    array_drop(h->x);
     free(h);
     return NULL;
 }

@@ -39,7 +39,7 @@ PyObject *keep_until_gone(darray x, PyObject *object, Py_buffer *view) {
     kept *k = kept_of(object, view);
     ha_status status = k ? ha_array_set_release(x.array, release, k) : HA_ERR_MEMORY;
     if (!status) return array_own(x);
-    UNLOCKED(HA_IGNORE(darray_free(&x)));
+    array_drop(x);
     if (k)
         release(k);
     else if (view)

@@ -76,3 +76,26 @@ def test_the_end_waits_for_them(kept):
     program = f"import time, harray as ha; {kept}ha.enqueue('sim:0', lambda: (time.sleep(0.2), print('slept', flush=True))); ha.enqueue('sim:0', lambda: print('last', flush=True))"
     done = subprocess.run([sys.executable, "-X", "dev", "-c", program], capture_output=True, text=True, timeout=100, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "slept\nlast\n", "")
+
+
+def test_who_frees_a_tensor_lets_others_run():
+    """NumPy gives tensors back with the GIL. The last one takes the array along, which waits for a queue with a function of Python."""
+    program = """if True:
+        import faulthandler, sys, threading
+        import numpy as np, harray as ha
+        faulthandler.dump_traceback_later(50, exit=True)
+        x, go = ha.wrap(np.zeros(1000)), threading.Event()
+        v = x.read()
+        a = np.from_dlpack(v)
+        ha.enqueue("sim:0", go.wait)
+        with x.read("sim:0"):
+            pass
+        del v, x
+        sys.setswitchinterval(1000) # the function cannot go on before this thread gives the GIL away
+        go.set()
+        del a
+        assert not ha.exports()
+        print("passed")
+    """
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=100, check=False)
+    assert done.stdout == "passed\n", done.stdout + done.stderr
