@@ -244,7 +244,7 @@ static PyObject *copy_of(PyObject *self, PyObject *unused) {
     if (wait_at_home(ARRAY(self), HA_READ)) return NULL;
     UNLOCKED(HA_FROM(site) y = darray_contiguous(ARRAY(self), HA_ROW_MAJOR,
                                                  ha_array_valid_context(ARRAY(self).array)));
-    return array_own(y);
+    return y.array ? array_own(y) : raise_about(HA_OK, {ARRAY(self).array, HA_READ});
 }
 
 static PyObject *shallow_copy(PyObject *self, PyObject *unused) {
@@ -259,7 +259,7 @@ static PyObject *as_type(PyObject *self, PyObject *dtype) {
     if (dtype_from(dtype, &type) || wait_at_home(ARRAY(self), HA_READ)) return NULL;
     UNLOCKED(HA_FROM(site)
                  y = darray_convert(ARRAY(self), type, ha_array_valid_context(ARRAY(self).array)));
-    return array_own(y);
+    return y.array ? array_own(y) : raise_about(HA_OK, {ARRAY(self).array, HA_READ});
 }
 
 static PyObject *reduce(PyObject *self, PyObject *protocol) {
@@ -275,7 +275,7 @@ static PyObject *sync_array(PyObject *self, PyObject *unused) {
     const char *site = here();
     if (wait_at_home(ARRAY(self), HA_READ)) return NULL;
     UNLOCKED(status = ha_sync_(ARRAY(self).array, site));
-    if (status) return raise_status(status);
+    if (status) return raise_about(status, {ARRAY(self).array, HA_READ});
     Py_RETURN_NONE;
 }
 
@@ -285,7 +285,7 @@ static PyObject *list_part(darray x, int64_t *index, int depth, const char *site
         ha_dvalue value;
         ha_status status = HA_OK;
         UNLOCKED(HA_FROM(site) status = darray_get(x, x.rank, index, &value));
-        return status ? raise_status(status) : number_from(value);
+        return status ? raise_about(status, {x.array, HA_READ}) : number_from(value);
     }
     PyObject *list = PyList_New(0);
     for (index[depth] = 0; list && index[depth] < x.extent[depth]; index[depth]++) {
@@ -311,7 +311,7 @@ static PyObject *item(PyObject *self, PyObject *unused) {
         return PyErr_Format(PyExc_ValueError, "only an array of one element is a number");
     const char *site = here();
     UNLOCKED(HA_FROM(site) status = darray_get(ARRAY(self), ARRAY(self).rank, first, &value));
-    return status ? raise_status(status) : number_from(value);
+    return status ? raise_about(status, {ARRAY(self).array, HA_READ}) : number_from(value);
 }
 
 /* ---- no arithmetic ---------------------------------------------------------------------------- */

@@ -107,6 +107,17 @@ PyObject *raise_status(ha_status status);
 /* The same with words behind it. */
 PyObject *raise_with(ha_status status, const char *more);
 PyObject *raise_error(ha_status status, const ha_error *error, const char *more);
+/* An array that could not be used, and what for; NULL is none. */
+typedef struct {
+    ha_array *array;
+    unsigned how; /* HA_READ or HA_WRITE */
+} used;
+
+/* The same of arrays: of a conflict it says what was exported of them that was in the way, and where. In held.c. */
+PyObject *raise_about_(ha_status status, const used *arrays, size_t count);
+#define raise_about(status, ...)                                                                   \
+    raise_about_(status, (const used[]){__VA_ARGS__},                                              \
+                 sizeof((const used[]){__VA_ARGS__}) / sizeof(used))
 
 /* ---- sites.c --------------------------------------------------------------------------------- */
 

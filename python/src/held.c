@@ -20,29 +20,50 @@ int how_from(PyObject *object, unsigned *how) {
     return -1;
 }
 
-/* "buffer at plot.py:12 and 2 more": the exports of one access, or of all that are open on its array. */
-static void exports_where(const held *h, int of_array, char *text, size_t bytes) {
+/* Is it of this access, or in the way of this use? */
+static int is_of_access(const export *e, const void *h) { return e->of == h; }
+static int is_in_way(const export *e, const void *use) {
+    const used *u = use;
+    return e->of->x.array == u->array && (u->how != HA_READ || e->of->how != HA_READ);
+}
+
+/* "buffer at plot.py:12 and 2 more", or "". */
+static void tell(int (*is_meant)(const export *, const void *), const void *of, char *text,
+                 size_t bytes) {
     int count = 0;
     text[0] = '\0';
     pthread_mutex_lock(&exports_lock);
     for (const export *e = exports; e; e = e->next)
-        if ((of_array ? e->of->x.array == h->x.array : e->of == h) && !count++)
-            snprintf(text, bytes, "%s at %s", e->kind, e->site);
+        if (is_meant(e, of) && !count++) snprintf(text, bytes, "%s at %s", e->kind, e->site);
     pthread_mutex_unlock(&exports_lock);
-    const size_t used = strlen(text);
-    if (count > 1) snprintf(text + used, bytes - used, " and %d more", count - 1);
+    const size_t length = strlen(text);
+    if (count > 1) snprintf(text + length, bytes - length, " and %d more", count - 1);
 }
 
-void exports_of(const held *h, char *text, size_t bytes) { exports_where(h, 0, text, bytes); }
+void exports_of(const held *h, char *text, size_t bytes) { tell(is_of_access, h, text, bytes); }
 
-/* What is refused because of what this thread has open says what was exported of it, and what helps. */
-static void advise(const held *h, ha_status status, char *text, size_t bytes) {
-    char who[160];
-    text[0] = '\0';
-    if (status != HA_ERR_CONFLICT) return;
-    exports_where(h, 1, who, sizeof who);
-    snprintf(text, bytes, "%s%s; x.numpy() gives a copy, which is in nobody's way",
-             who[0] ? "; it is exported: " : "", who);
+/* What is refused because of what this thread has open says what was exported of it, as far as there is room, and what
+ * helps. */
+static void advise(const used *arrays, size_t count, char *text, size_t bytes) {
+    static const char advice[] = "; x.numpy() gives a copy, which is in nobody's way";
+    const size_t room = bytes - sizeof advice;
+    char who[160], name[64];
+    for (size_t i = 0; i < count; i++) {
+        if (!arrays[i].array) continue;
+        tell(is_in_way, &arrays[i], who, sizeof who);
+        array_called((darray){.array = arrays[i].array}, name, sizeof name);
+        const size_t length = strlen(text);
+        if (who[0]) snprintf(text + length, room - length, "; %s is exported: %s", name, who);
+    }
+    strcat(text, advice);
+}
+
+PyObject *raise_about_(ha_status status, const used *arrays, size_t count) {
+    const ha_error error = ha_take_error();
+    const ha_status of = status ? status : error.status;
+    char more[1100] = "";
+    if (of == HA_ERR_CONFLICT && !PyErr_Occurred()) advise(arrays, count, more, sizeof more);
+    return raise_error(of, &error, more);
 }
 
 static held *give_up(held *h) {
@@ -52,15 +73,15 @@ static held *give_up(held *h) {
 }
 
 static void raise_refusal(const held *h, ha_status status) {
-    const ha_error error = ha_take_error();
-    char name[64], more[300];
+    char name[64];
+    if (status != HA_ERR_BUSY) {
+        raise_about(status, {h->x.array, h->how});
+        return;
+    }
+    (void)ha_take_error();
     if (PyErr_Occurred()) return; // a signal's
-    advise(h, status, more, sizeof more);
-    if (status == HA_ERR_BUSY)
-        PyErr_Format(PyExc_BlockingIOError, "%s is in use by another thread",
-                     array_called(h->x, name, sizeof name));
-    else
-        raise_error(status, &error, more);
+    PyErr_Format(PyExc_BlockingIOError, "%s is in use by another thread",
+                 array_called(h->x, name, sizeof name));
 }
 
 held *held_open(darray x, ha_context *context, unsigned how, int waits) {

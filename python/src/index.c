@@ -88,7 +88,7 @@ PyObject *array_subscript(PyObject *self, PyObject *index) {
     if (!is_element(&w, self)) return array_view(w.x);
     const char *site = here();
     UNLOCKED(HA_FROM(site) status = darray_get(ARRAY(self), w.numbers, w.at, &value));
-    return status ? raise_status(status) : number_from(value);
+    return status ? raise_about(status, {w.x.array, HA_READ}) : number_from(value);
 }
 
 /* ---- writing ---------------------------------------------------------------------------------- */
@@ -108,7 +108,7 @@ static int fill(const walk *w, PyObject *self, PyObject *number) {
         else
             status = darray_fill_(w->x, value, ha_array_valid_context(w->x.array), site);
     });
-    return status ? (raise_status(status), -1) : 0;
+    return status ? (raise_about(status, {w->x.array, HA_WRITE}), -1) : 0;
 }
 
 static int copy(const walk *w, PyObject *from) {
@@ -122,7 +122,8 @@ static int copy(const walk *w, PyObject *from) {
         else
             status = HA_ERR_ARGUMENT;
     });
-    return status ? (raise_status(status), -1) : 0;
+    return status ? (raise_about(status, {w->x.array, HA_WRITE}, {ARRAY(from).array, HA_READ}), -1)
+                  : 0;
 }
 
 int array_assign(PyObject *self, PyObject *index, PyObject *value) {

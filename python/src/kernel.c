@@ -256,6 +256,17 @@ static int box_from(PyObject *low, PyObject *high, ha_region *box) {
     return 0;
 }
 
+static PyObject *refuse_launch(ha_status status, const made *m, PyObject *arguments) {
+    used arrays[HA_MOST_PARAMETERS_] = {{NULL, HA_READ}};
+    for (int i = 0; i < m->count; i++) {
+        PyObject *object = PyTuple_GetItem(arguments, i);
+        const ha_kernel_mode_ mode = parameter_of(m, i)->mode;
+        const int is_read = mode == HA_KERNEL_IN_ || mode == HA_KERNEL_CONSTANT_;
+        if (is_array(object)) arrays[i] = (used){ARRAY(object).array, is_read ? HA_READ : HA_WRITE};
+    }
+    return raise_about_(status, arrays, (size_t)m->count);
+}
+
 /* _launch(kernel, context, low, high, arguments); low and high: tuples of numbers, the box of lanes. */
 PyObject *launch_kernel(PyObject *module, PyObject *args) {
     (void)module;
@@ -273,7 +284,7 @@ PyObject *launch_kernel(PyObject *module, PyObject *args) {
     if (!can_run(m, context)) return NULL;
     const char *site = here();
     UNLOCKED(HA_FROM(site) status = ha_kernel_launch_(m->kernel, context, &box, address));
-    if (status) return raise_status(status);
+    if (status) return refuse_launch(status, m, arguments);
     Py_RETURN_NONE;
 }
 

@@ -39,7 +39,7 @@ PyObject *array_prefetch(PyObject *self, PyObject *where) {
     const char *site = here();
     if (context_from(where, &context) || wait_at_home(ARRAY(self), HA_READ)) return NULL;
     UNLOCKED(status = darray_prefetch_(ARRAY(self), context, site));
-    if (status) return raise_status(status);
+    if (status) return raise_about(status, {ARRAY(self).array, HA_READ});
     Py_RETURN_NONE;
 }
 
@@ -57,7 +57,7 @@ PyObject *array_evict(PyObject *self, PyObject *args) {
     const char *site = here();
     if (context_or_home(self, args, &context)) return NULL;
     UNLOCKED(status = ha_array_evict_(ARRAY(self).array, context, site));
-    if (status) return raise_status(status);
+    if (status) return raise_about(status, {ARRAY(self).array, HA_WRITE});
     Py_RETURN_NONE;
 }
 

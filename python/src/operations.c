@@ -1,10 +1,9 @@
 /* Operations on arrays, by their numbers in harray_ops.h; harray.ops gives them names. */
 #include "binding.h"
 
-static PyObject *done(ha_status status) {
-    if (status) return raise_status(status);
-    Py_RETURN_NONE;
-}
+/* What an argument is for; it may be a number or None. */
+static used reads(PyObject *x) { return (used){is_array(x) ? ARRAY(x).array : NULL, HA_READ}; }
+static used writes(PyObject *x) { return (used){ARRAY(x).array, HA_WRITE}; }
 
 static PyObject *map(PyObject *module, PyObject *args) {
     (void)module;
@@ -17,7 +16,8 @@ static PyObject *map(PyObject *module, PyObject *args) {
         return NULL;
     const char *site = here();
     UNLOCKED(status = ha_map_((ha_map_operation)op, ARRAY(y), ARRAY(x), context, site));
-    return done(status);
+    if (status) return raise_about(status, writes(y), reads(x));
+    Py_RETURN_NONE;
 }
 
 /* The second argument is an array or a number. */
@@ -36,7 +36,8 @@ static PyObject *combine(PyObject *module, PyObject *args) {
         UNLOCKED(status = ha_combine_(op, ARRAY(z), ARRAY(x), ARRAY(y), context, site));
     else
         UNLOCKED(status = ha_combine_number_(op, ARRAY(z), ARRAY(x), number, context, site));
-    return done(status);
+    if (status) return raise_about(status, writes(z), reads(x), reads(y));
+    Py_RETURN_NONE;
 }
 
 static PyObject *axpby(PyObject *module, PyObject *args) {
@@ -51,7 +52,8 @@ static PyObject *axpby(PyObject *module, PyObject *args) {
         return NULL;
     const char *site = here();
     UNLOCKED(status = ha_axpby_(ARRAY(z), first, ARRAY(x), second, ARRAY(y), context, site));
-    return done(status);
+    if (status) return raise_about(status, writes(z), reads(x), reads(y));
+    Py_RETURN_NONE;
 }
 
 static PyObject *clip(PyObject *module, PyObject *args) {
@@ -65,7 +67,8 @@ static PyObject *clip(PyObject *module, PyObject *args) {
         return NULL;
     const char *site = here();
     UNLOCKED(status = ha_clip_(ARRAY(y), ARRAY(x), least, most, context, site));
-    return done(status);
+    if (status) return raise_about(status, writes(y), reads(x));
+    Py_RETURN_NONE;
 }
 
 static PyObject *where(PyObject *module, PyObject *args) {
@@ -79,7 +82,8 @@ static PyObject *where(PyObject *module, PyObject *args) {
         return NULL;
     const char *site = here();
     UNLOCKED(status = ha_where_(ARRAY(z), ARRAY(mask), ARRAY(x), ARRAY(y), context, site));
-    return done(status);
+    if (status) return raise_about(status, writes(z), reads(mask), reads(x), reads(y));
+    Py_RETURN_NONE;
 }
 
 static PyObject *sequence(PyObject *module, PyObject *args) {
@@ -93,7 +97,8 @@ static PyObject *sequence(PyObject *module, PyObject *args) {
         return NULL;
     const char *site = here();
     UNLOCKED(status = ha_sequence_(ARRAY(x), from, by, context, site));
-    return done(status);
+    if (status) return raise_about(status, writes(x));
+    Py_RETURN_NONE;
 }
 
 static PyObject *random_numbers(PyObject *module, PyObject *args) {
@@ -111,7 +116,8 @@ static PyObject *random_numbers(PyObject *module, PyObject *args) {
         UNLOCKED(status = ha_random_normal_(ARRAY(x), seed, context, site));
     else
         UNLOCKED(status = ha_random_(ARRAY(x), seed, context, site));
-    return done(status);
+    if (status) return raise_about(status, writes(x));
+    Py_RETURN_NONE;
 }
 
 /* ---- to a number ------------------------------------------------------------------------------ */
@@ -124,8 +130,8 @@ static ha_dtype widest(ha_dtype type) {
                                                                  : HA_DTYPE_int64_t;
 }
 
-static PyObject *number_of(ha_status status, ha_dtype type, const void *value) {
-    return status ? raise_status(status) : number_from(ha_dvalue_load(type, value));
+static PyObject *number_of(ha_dtype type, const void *value) {
+    return number_from(ha_dvalue_load(type, value));
 }
 
 static PyObject *reduce(PyObject *module, PyObject *args) {
@@ -140,7 +146,8 @@ static PyObject *reduce(PyObject *module, PyObject *args) {
     const ha_dtype type = op >= HA_MIN_AT ? HA_DTYPE_int64_t : widest(ARRAY(x).type);
     const char *site = here();
     UNLOCKED(status = ha_reduce_((ha_reduction)op, ARRAY(x), type, &value, context, site));
-    return number_of(status, type, &value);
+    if (status) return raise_about(status, reads(x));
+    return number_of(type, &value);
 }
 
 static PyObject *count(PyObject *module, PyObject *args) {
@@ -153,7 +160,8 @@ static PyObject *count(PyObject *module, PyObject *args) {
         return NULL;
     const char *site = here();
     UNLOCKED(status = ha_count_elements_(ARRAY(x), HA_DTYPE_int64_t, &value, context, site));
-    return number_of(status, HA_DTYPE_int64_t, &value);
+    if (status) return raise_about(status, reads(x));
+    return number_of(HA_DTYPE_int64_t, &value);
 }
 
 static PyObject *dot(PyObject *module, PyObject *args) {
@@ -168,7 +176,8 @@ static PyObject *dot(PyObject *module, PyObject *args) {
     const ha_dtype type = widest(ARRAY(x).type);
     const char *site = here();
     UNLOCKED(status = ha_dot_(ARRAY(x), ARRAY(y), type, &value, context, site));
-    return number_of(status, type, &value);
+    if (status) return raise_about(status, reads(x), reads(y));
+    return number_of(type, &value);
 }
 
 /* The norm of x, or of its difference from y where that is no None. */
@@ -191,7 +200,8 @@ static PyObject *norm(PyObject *module, PyObject *args) {
     else
         UNLOCKED(status = ha_difference_(which, ARRAY(x), ARRAY(y), HA_DTYPE_double, &value,
                                          context, site));
-    return number_of(status, HA_DTYPE_double, &value);
+    if (status) return raise_about(status, reads(x), reads(y));
+    return number_of(HA_DTYPE_double, &value);
 }
 
 static PyObject *equal(PyObject *module, PyObject *args) {
@@ -202,7 +212,7 @@ static PyObject *equal(PyObject *module, PyObject *args) {
     if (!PyArg_ParseTuple(args, "O!O!", array_type, &x, array_type, &y)) return NULL;
     const char *site = here();
     UNLOCKED(status = darray_equal_(ARRAY(x), ARRAY(y), &is_equal, site));
-    return status ? raise_status(status) : PyBool_FromLong(is_equal);
+    return status ? raise_about(status, reads(x), reads(y)) : PyBool_FromLong(is_equal);
 }
 
 PyMethodDef operation_functions[] = {

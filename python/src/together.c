@@ -60,6 +60,44 @@ static int wait_for_one(const opening *o) {
     return wait_for_others(o->h[i].x, o->h[i].context, o->h[i].how == HA_READ ? HA_READ : HA_WRITE);
 }
 
+/* The accesses' arrays as "'x' (800 bytes), an array (80 bytes)". NULL: an exception is set. */
+static PyObject *names_of(const opening *o) {
+    PyObject *text = PyUnicode_FromString("");
+    for (Py_ssize_t i = 0; text && i < o->count; i++) {
+        char name[64];
+        const long long bytes = darray_size(o->h[i].x) * (int64_t)dtype_size(o->h[i].x.type);
+        replace(&text, PyUnicode_FromFormat("%U%s%s (%lld bytes)", text, i ? ", " : "",
+                                            array_called(o->h[i].x, name, sizeof name), bytes));
+    }
+    return text;
+}
+
+/* Memory has to do for all of them: they are named. */
+static void raise_no_memory(const opening *o, ha_status status) {
+    const ha_error error = ha_take_error();
+    PyObject *names = names_of(o);
+    PyObject *more = names ? PyUnicode_FromFormat("; asked for together at %s: %U",
+                                                  ha_context_name(o->h[0].context), names)
+                           : NULL;
+    const char *text = more ? PyUnicode_AsUTF8AndSize(more, NULL) : NULL;
+    if (text) raise_error(status, &error, text);
+    Py_XDECREF(more);
+    Py_XDECREF(names);
+}
+
+/* Of a conflict what was exported of the array of which it is told. -1. */
+static int refuse(const opening *o, ha_status status) {
+    Py_ssize_t i = 0;
+    while (i + 1 < o->count && o->access[i].status != status) i++;
+    if (PyErr_Occurred())
+        (void)ha_take_error(); // a signal's
+    else if (status == HA_ERR_MEMORY)
+        raise_no_memory(o, status);
+    else
+        raise_about(status, {o->h[i].x.array, o->h[i].how});
+    return -1;
+}
+
 /* What is in use is waited for by itself; memory that others use is waited for with all of them. */
 static int open_patiently_all(opening *o, int waits) {
     ha_status status = open_all(o, HA_TRY);
@@ -72,7 +110,7 @@ static int open_patiently_all(opening *o, int waits) {
         (void)ha_take_error();
         status = open_all(o, 0);
     }
-    return status ? (raise_status(status), -1) : 0;
+    return status ? refuse(o, status) : 0;
 }
 
 /* ---- what was opened -------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 """Accesses: what they export, what they exclude, and how long."""
 import gc
 import hashlib
+import sys
 import threading
 import time
 
@@ -86,7 +87,7 @@ def test_leaving_with_an_export(x):
         with x.write() as v:
             a = np.asarray(v)
     a[...] = 3 # still good
-    with pytest.raises(BufferError, match="'field'.*it is exported: buffer at test_access.py"):
+    with pytest.raises(BufferError, match="'field' is exported: buffer at test_access.py"):
         x.read().close()
     del a
     assert x[0, 0] == 3
@@ -123,6 +124,41 @@ def test_conflicts_in_one_thread(x):
     a = x.numpy()
     x.write("sim:0").close()
     assert a.flags.owndata
+
+
+def test_conflicts_say_what_was_exported(x):
+    """However the array was to be used."""
+    y, z, mask = ha.full((4, 5), 2.0, name="y"), ha.zeros((4, 5), name="z"), ha.zeros((4, 5), "bool")
+    a, more = np.asarray(x), memoryview(x)
+    line = told_line(a, more)
+    exported = rf"'field' is exported: buffer at test_access.py:{line} and 1 more; x.numpy\(\) gives a copy"
+    for use in (lambda: ha.ops.add(z, y, x), lambda: ha.ops.sqrt(y, x), lambda: ha.ops.axpby(1, y, 1, z, x),
+                lambda: ha.ops.clip(y, 0, 1, x), lambda: ha.ops.where(mask, y, z, x), lambda: ha.ops.sequence(x),
+                lambda: ha.ops.random(x, 1), lambda: ha.ops.random_normal(x, 1), lambda: x.__setitem__((0, 0), 1),
+                lambda: x.__setitem__(slice(2), 1), lambda: x.__setitem__(slice(None), y),
+                lambda: ha.open_all((y, "read"), (x, "write")), lambda: ha.open_all((x, "overwrite"), (y, "read"), on="sim:0")):
+        with pytest.raises(BufferError, match=exported):
+            use()
+    del a
+    more.release()
+    with x.write() as v:
+        a = np.asarray(v)
+        for use in (lambda: ha.ops.add(y, x), lambda: ha.ops.add(y, 1, x), lambda: ha.ops.sum(x), lambda: ha.ops.dot(y, x),
+                    lambda: ha.ops.norm(y, x), lambda: ha.ops.count_nonzero(x), lambda: ha.ops.where(mask, y, x), lambda: x[0, 0],
+                    lambda: ha.equal(x, y), x.copy, lambda: x.astype("f4"), x.tolist, lambda: ha.open_all((y, "read"), (x, "read"))):
+            with pytest.raises(BufferError, match="'field' is exported: buffer at test_access.py"):
+                use()
+        del a
+    b, c = np.asarray(y), np.asarray(z)
+    with pytest.raises(BufferError, match="'z' is exported") as told:
+        ha.ops.add(y, x, z)
+    assert "'y' is exported" not in str(told.value) # which is only read, and in nobody's way
+    del b, c
+
+
+def told_line(*_):
+    """The line before the one that calls this."""
+    return sys._getframe(1).f_lineno - 1 # pylint: disable=protected-access
 
 
 def test_asarray_says_why(x):
@@ -295,6 +331,19 @@ def test_open_all(x):
             ha.open_all(wrong)
     with ha.open_all() as nothing:
         assert nothing == ()
+
+
+def test_no_memory_for_all_of_them(x):
+    """Each is named, not only the one for which there was none."""
+    y, sim = ha.zeros(1 << 17, name="y"), ha.context("sim:0")
+    ha.set_budget(sim, 1 << 20)
+    try:
+        with pytest.raises(MemoryError, match=r"asked for together at sim:0: 'field' \(160 bytes\), 'y' \(1048576 bytes\), an array \(16 bytes\)$"):
+            ha.open_all((x, "read"), (y, "read"), (ha.zeros(2), "write"), on=sim)
+        ha.open_all((y, "read"), on=sim).close() # it alone has room
+    finally:
+        ha.set_budget(sim, 0)
+    x.write().close()
 
 
 def test_on(x):

@@ -87,5 +87,10 @@ def test_wrong_arguments(solver):
         solver.squares("host", 3)
     with pytest.raises(TypeError, match="relax: lanes of 2 dimensions"):
         solver.relax("host", 3, 0.25, ha.zeros((3, 3), "f4"), ha.zeros((3, 3), "f4"))
+    x, y = ha.zeros(3, name="x"), ha.zeros(3, name="y")
+    a, b = np.asarray(x), np.asarray(y)
+    with pytest.raises(BufferError, match="; 'y' is exported: buffer at test_library.py:[0-9]*; x.numpy"): # x is only read
+        solver.axpy("host", 3, 1, x, y)
+    del a, b
     with pytest.raises(OSError):
         ha.Library("/nowhere/libnothing.so")
