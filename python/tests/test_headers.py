@@ -1,4 +1,5 @@
 """The headers that the package brings: enough for extensions, and no second engine."""
+import ctypes
 import os
 import pathlib
 import shutil
@@ -32,6 +33,39 @@ def compiled(tmp_path, compiler, source, *options):
 def test_they_are_enough(tmp_path, compiler, standard):
     done = compiled(tmp_path, compiler, PROGRAM, standard)
     assert done.returncode == 0, done.stderr
+
+
+EXTENSION = r"""
+#include <harray.h>
+/* What an array of Python's is called. */
+const char *name_of(const darray *x);
+const char *name_of(const darray *x) { return ha_array_name(x->array); }
+"""
+
+
+@pytest.mark.parametrize("name", ["harray", "harray-linked"])
+def test_pkg_config_knows_them(tmp_path, name):
+    """Also where the package was moved to."""
+    folder = pathlib.Path(harray.get_library()).parent / "pkgconfig"
+    if not shutil.which("pkg-config") or not shutil.which("cc") or not folder.exists():
+        pytest.skip("there is no pkg-config or cc, or the package is not installed")
+    moved = tmp_path / "moved"
+    shutil.copytree(folder.parents[1], moved, ignore=shutil.ignore_patterns("*.py*", "_harray*"))
+    for place in (folder, moved / "lib" / "pkgconfig"):
+        def ask(*options):
+            return subprocess.run(["pkg-config", *options, name], env={**os.environ, "PKG_CONFIG_PATH": str(place)}, check=True, # pylint: disable=cell-var-from-loop
+                                  capture_output=True, text=True).stdout.split()
+        assert ask("--modversion") == [harray.__version__]
+        assert os.path.samefile(ask("--variable=libdir")[0], place.parent)
+        (tmp_path / "it.c").write_text(EXTENSION, encoding="utf-8")
+        subprocess.run(["cc", "-Wall", "-Werror", "-shared", "-fPIC", *ask("--cflags"), "-o", str(tmp_path / "it.so"), str(tmp_path / "it.c"),
+                        "-Wl,--no-undefined", *ask("--libs")], check=True)
+    library = ctypes.CDLL(str(tmp_path / "it.so")) # finds the library that Python has
+    library.name_of.restype, library.name_of.argtypes = ctypes.c_char_p, [ctypes.c_void_p]
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    capsule = harray.zeros(3, name="field").address
+    assert library.name_of(pointer(capsule, b"harray.darray")) == b"field"
 
 
 def test_there_is_no_second_engine(tmp_path):
