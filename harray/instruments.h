@@ -1,7 +1,7 @@
 /* Instruments: seeing what happens, and forbidding what should not.
  *
  *     HARRAY_VERBOSE=1         in the environment: errors on stderr when they happen, and waits for
- *                              other threads that last longer than a second
+ *                              other threads that last longer than a second; ha_set_verbose()
  *     HARRAY_TRACE=file.json   writes a trace for Perfetto or chrome://tracing; %p in the name is
  *                              the number of the process, %r its rank among those of MPI
  *     ha_report(stdout)        where bytes went: by memory, by call site, by array

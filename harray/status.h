@@ -22,9 +22,14 @@ HA_API const char *ha_status_name(ha_status status);
 
 /* Calls `handler` for every error of every thread, on the thread that failed, before the failing
  * call returns and with no lock held: it may call harray. NULL removes it. Set it before other
- * threads use the library. HARRAY_VERBOSE=1 in the environment prints every error to stderr. */
+ * threads use the library. */
 typedef void (*ha_error_handler)(const ha_error *error, void *user);
 HA_API void ha_set_error_handler(ha_error_handler handler, void *user);
+
+/* Whether every error is printed to stderr when it happens, and waits for other threads that last longer
+ * than a second. Until this is called, HARRAY_VERBOSE=1 in the environment says so. Any thread, at any
+ * time; a wait that has begun already may be told or not. Never fails. */
+HA_API void ha_set_verbose(int on);
 
 /* For examples, and for those who want it: prints the error and aborts. Functions that are no macros
  * (harray_T_resize, darray_free, …), and know no line of their caller's, give that of the HA_CHECK around

@@ -334,6 +334,7 @@
 #define ha_set_error_handler HA_RENAME_(ha_set_error_handler)
 #define ha_set_event_handler HA_RENAME_(ha_set_event_handler)
 #define ha_set_parallel HA_RENAME_(ha_set_parallel)
+#define ha_set_verbose HA_RENAME_(ha_set_verbose)
 #define ha_shutdown HA_RENAME_(ha_shutdown)
 #define ha_sim_configure HA_RENAME_(ha_sim_configure)
 #define ha_sim_fail HA_RENAME_(ha_sim_fail)

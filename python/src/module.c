@@ -22,6 +22,14 @@ static PyObject *no_transfers(PyObject *module, PyObject *flag) {
     Py_RETURN_NONE;
 }
 
+static PyObject *set_verbose(PyObject *module, PyObject *args) {
+    (void)module;
+    int on = 1;
+    if (!PyArg_ParseTuple(args, "|p", &on)) return NULL;
+    ha_set_verbose(on);
+    Py_RETURN_NONE;
+}
+
 static PyObject *trace(PyObject *module, PyObject *path) {
     (void)module;
     const char *text = path == Py_None ? NULL : PyUnicode_AsUTF8AndSize(path, NULL);
@@ -105,6 +113,10 @@ static PyMethodDef functions[] = {
      "Tier(put, get, delete, *, capacity=None, piece=None): the context of a store of the "
      "program's: "
      "put(key, memoryview), get(key, memoryview), delete(key)."},
+    {"set_verbose", set_verbose, METH_VARARGS,
+     "set_verbose(on=True): errors, and waits for other threads that last longer than a second, "
+     "are "
+     "printed to stderr, as HARRAY_VERBOSE=1 says at first."},
     {"_set_patience", set_patience, METH_O, NULL},
     {"_kernel", make_kernel, METH_VARARGS, NULL},
     {"_exported", exported_kernel, METH_VARARGS, NULL},

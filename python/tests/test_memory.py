@@ -2,6 +2,7 @@
 arrays share."""
 import functools
 import inspect
+import os
 import subprocess
 import sys
 import textwrap
@@ -263,3 +264,19 @@ def test_reports(tmp_path):
         ha.trace(str(tmp_path / "none" / "trace.json"))
 
 
+
+
+def test_errors_are_printed_if_asked(capfd):
+    before = os.environ.get("HARRAY_VERBOSE", "0") not in ("", "0")
+    try:
+        for on in (ha.set_verbose, lambda: ha.set_verbose(True)):
+            on()
+            with pytest.raises(LookupError):
+                ha.context("told")
+            assert "HA_ERR_NOT_FOUND" in capfd.readouterr().err
+            ha.set_verbose(False)
+            with pytest.raises(LookupError):
+                ha.context("silent")
+            assert not capfd.readouterr().err
+    finally:
+        ha.set_verbose(before)

@@ -87,8 +87,25 @@ TEST(cancelled_while_it_is_told) {
     ha_record_free(record);
 }
 
+/* What the program says counts more than the environment. */
+TEST(switched) {
+    char line[512];
+    catch_stderr();
+    ha_set_verbose(0);
+    assert_null(ha_context_find("silent"));
+    ha_set_verbose(2);
+    assert_null(ha_context_find("told"));
+    let_stderr_go();
+    (void)ha_take_error();
+    assert_non_null(fgets(line, sizeof line, lines));
+    assert_non_null(strstr(line, "'told'"));
+    assert_null(fgets(line, sizeof line, lines));
+    fclose(lines);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {CASE(a_long_wait), CASE(cancelled_while_it_is_told)};
+    const struct CMUnitTest tests[] = {CASE(a_long_wait), CASE(cancelled_while_it_is_told),
+                                       CASE(switched)};
     int failed = 0;
     setenv("HARRAY_VERBOSE", "1", 1);
     RUN_ON_MATRIX(failed, tests);

@@ -80,15 +80,23 @@ void ha_backend_report(int64_t code, const char *text) {
 /* A backend failed, and the engine found another way: nothing to tell. */
 HA_IN_ void ha_forget_note(void) { ha_backend_note = (ha_note){0}; }
 
+enum { HA_VERBOSE_UNKNOWN, HA_QUIET, HA_VERBOSE };
+HA_STATE_ int ha_verbosity; /* unknown until somebody has said it, or the environment was read */
+
+void ha_set_verbose(int on) {
+    __atomic_store_n(&ha_verbosity, on ? HA_VERBOSE : HA_QUIET, __ATOMIC_RELAXED);
+}
+
 HA_IN_ int ha_verbose(void) {
-    static int verbose; /* 0: not read yet, 1: no, 2: yes */
-    int v = __atomic_load_n(&verbose, __ATOMIC_RELAXED);
-    if (!v) {
+    int v = __atomic_load_n(&ha_verbosity, __ATOMIC_RELAXED);
+    if (v == HA_VERBOSE_UNKNOWN) {
         const char *text = getenv("HARRAY_VERBOSE");
-        v = text && *text && strcmp(text, "0") != 0 ? 2 : 1;
-        __atomic_store_n(&verbose, v, __ATOMIC_RELAXED);
+        const int told = text && *text && strcmp(text, "0") != 0 ? HA_VERBOSE : HA_QUIET;
+        if (__atomic_compare_exchange_n(&ha_verbosity, &v, told, 0, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED))
+            v = told; // else another thread was faster, and v is what that said
     }
-    return v == 2;
+    return v == HA_VERBOSE;
 }
 
 /* Also while something is locked: neither printing nor the handler ends the thread. */
