@@ -169,6 +169,7 @@
 #define ha_convert_half_to_double HA_RENAME_(ha_convert_half_to_double)
 #define ha_convert_half_to_float HA_RENAME_(ha_convert_half_to_float)
 #define ha_copy_ HA_RENAME_(ha_copy_)
+#define ha_copy_out_ HA_RENAME_(ha_copy_out_)
 #define ha_copy_plan_free HA_RENAME_(ha_copy_plan_free)
 #define ha_copy_plan_new HA_RENAME_(ha_copy_plan_new)
 #define ha_copy_plan_run_on_ HA_RENAME_(ha_copy_plan_run_on_)

@@ -23,7 +23,7 @@ class _Opened:
         for access in self._accesses:
             try:
                 access.__exit__(kind, value, trace)
-            except BufferError as error:
+            except (BufferError, RuntimeError) as error:
                 first = first or error
         if first is not None:
             raise first

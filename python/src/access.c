@@ -61,11 +61,22 @@ PyObject *array_overwrite(PyObject *self, PyObject *const *args, Py_ssize_t coun
 
 /* ---- closing ---------------------------------------------------------------------------------- */
 
-static void let_go(PyObject *self) {
+/* Closes it. 0; -1: it is closed, and an exception says what was done with it that must not be. */
+static int let_go(PyObject *self) {
     held *h = ACCESS(self)->h;
     ACCESS(self)->h = NULL;
     ACCESS(self)->closed = here();
+    const int status = h ? verify_raise(&h->shown, h) : 0;
     if (h) held_drop(h);
+    return status;
+}
+
+/* The same where something else is on its way to be told. */
+static void let_go_quietly(PyObject *self) {
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    if (let_go(self)) PyErr_WriteUnraisable(self);
+    PyErr_Restore(type, value, trace);
 }
 
 /* Who keeps it open: an exception that says so. */
@@ -82,7 +93,7 @@ static PyObject *close_access(PyObject *self, PyObject *unused) {
         tell_exports(self, "it stays open");
         return NULL;
     }
-    if (ACCESS(self)->h) let_go(self);
+    if (ACCESS(self)->h && let_go(self)) return NULL;
     Py_RETURN_NONE;
 }
 
@@ -97,14 +108,20 @@ static PyObject *leave(PyObject *self, PyObject *const *args, Py_ssize_t count) 
         return PyErr_Format(PyExc_TypeError, "__exit__ takes type, value and traceback");
     const int told = ACCESS(self)->h && held_is_exported(ACCESS(self)->h) && args[0] == Py_None;
     if (told) tell_exports(self, "it is closed when that has gone");
-    if (ACCESS(self)->h) let_go(self);
+    if (told || args[0] != Py_None)
+        let_go_quietly(self);
+    else if (let_go(self))
+        return NULL;
     if (told) return NULL;
     Py_RETURN_NONE;
 }
 
 static void dealloc(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
-    if (ACCESS(self)->h) held_drop(ACCESS(self)->h);
+    if (ACCESS(self)->h) {
+        verify_tell(&ACCESS(self)->h->shown, ACCESS(self)->h);
+        held_drop(ACCESS(self)->h);
+    }
     Py_XDECREF(ACCESS(self)->array);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
     Py_DECREF(type);
@@ -140,7 +157,9 @@ static PyObject *get_closed(PyObject *self, void *unused) {
 
 static PyObject *get_pointer(PyObject *self, void *unused) {
     (void)unused;
-    const held *h = access_held(self);
+    held *h = access_held(self);
+    if (!h || held_show(h, "its address")) return NULL;
+    h = access_held(self); // unless it was closed meanwhile
     return h ? PyLong_FromVoidPtr(h->data) : NULL;
 }
 

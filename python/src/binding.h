@@ -169,6 +169,26 @@ int is_array(PyObject *object);
 /* "'field'", or "an array" without a name: for messages. */
 const char *array_called(darray x, char *text, size_t bytes);
 
+/* ---- verify.c: HARRAY_VERIFY_READS ------------------------------------------------------------- */
+
+extern int verifies_reads; /* 0: nothing is compared */
+
+/* What was exported for reading, as it was then. */
+typedef struct {
+    const char *kind, *site; /* kind NULL: nothing */
+    uint64_t sum;
+} proof;
+
+struct held;
+void verify_begin(void);
+/* Keeps what an access has, if it is one for reading. 0, or -1. */
+int verify_export(proof *p, const struct held *h, const char *kind, const char *site);
+/* Whether it has that still: 0, or -1 with the exception that says who has written. */
+int verify_raise(const proof *p, const struct held *h);
+/* The same where nobody can be raised at: sys.unraisablehook gets it. With the GIL, and without. */
+void verify_tell(const proof *p, const struct held *h);
+void verify_tell_unlocked(const proof *p, const struct held *h);
+
 /* ---- held.c: open accesses ------------------------------------------------------------------- */
 
 /* An open access, in C's memory alone: what was exported keeps it without Python. */
@@ -180,12 +200,14 @@ typedef struct held {
     void *data;       /* the first element */
     unsigned how;     /* HA_READ, HA_WRITE or HA_OVERWRITE */
     const char *site; /* where it was opened */
+    proof shown;      /* by a dictionary or a number, which end with the access */
 } held;
 
 /* One thing that was exported of it. */
 typedef struct export {
     held *of;
     const char *kind, *site; /* "buffer", and where it was taken */
+    proof as_it_was;
     struct export *next, **link;
 }
 export;
@@ -197,12 +219,14 @@ void held_drop_unlocked(held *h);
 int held_is_exported(const held *h);
 void held_end(held *h); /* of which there is no owner any more; without the GIL */
 
-/* Makes an export, one more owner of the access; ends it, with the GIL, and without. */
-void export_begin(export *e, held *of, const char *kind, const char *site);
+/* Makes an export, one more owner of the access: 0, or -1. Ends it, with the GIL, and without. */
+int export_begin(export *e, held *of, const char *kind, const char *site);
 void export_end(export *e);
 void export_end_unlocked(export *e);
 /* "buffer at plot.py:12, 2 of them": those of one access. */
 void exports_of(const held *h, char *text, size_t bytes);
+/* What an access has is given away without an export, until it is closed. 0, or -1. */
+int held_show(held *h, const char *kind);
 PyObject *list_exports(PyObject *module, PyObject *unused);
 const char *how_name(unsigned how);
 int how_from(PyObject *object, unsigned *how);

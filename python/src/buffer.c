@@ -57,7 +57,7 @@ static int hand_out(PyObject *self, held *h, Py_buffer *view, int flags, const c
     buffer *b = malloc(sizeof *b);
     view->obj = NULL;
     if (!b) return PyErr_NoMemory(), -1;
-    export_begin(&b->taken, h, "buffer", site);
+    if (export_begin(&b->taken, h, "buffer", site)) return free(b), -1;
     fill(view, b, h, flags);
     view->obj = Py_NewRef(self);
     return 0;

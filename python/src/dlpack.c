@@ -92,7 +92,7 @@ static PyObject *tensor_of(held *h, const wanted *w, uint64_t flags) {
     tensor *t = calloc(1, sizeof *t);
     if (!t) return PyErr_NoMemory();
     t->stream = w->stream;
-    export_begin(&t->taken, h, "DLPack", here());
+    if (export_begin(&t->taken, h, "DLPack", here())) return free(t), NULL;
     const ha_dl_tensor plain = describe(t, h);
     if (h->how == HA_READ) flags |= HA_DL_READ_ONLY;
     if (w->is_versioned)

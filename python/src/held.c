@@ -127,15 +127,25 @@ void held_drop(held *h) {
 
 int held_is_exported(const held *h) { return atomic_load(&h->owners) > 1; }
 
-void export_begin(export *e, held *of, const char *kind, const char *site) {
-    atomic_fetch_add(&of->owners, 1);
+int export_begin(export *e, held *of, const char *kind, const char *site) {
     *e = (export){.of = of, .kind = kind, .site = site};
+    atomic_fetch_add(&of->owners, 1);
+    if (verifies_reads && verify_export(&e->as_it_was, of, kind, site)) return held_drop(of), -1;
     pthread_mutex_lock(&exports_lock);
     e->next = exports;
     e->link = &exports;
     if (exports) exports->link = &e->next;
     exports = e;
     pthread_mutex_unlock(&exports_lock);
+    return 0;
+}
+
+int held_show(held *h, const char *kind) {
+    if (!verifies_reads || h->shown.kind) return 0;
+    atomic_fetch_add(&h->owners, 1); // another thread may close it meanwhile
+    const int status = verify_export(&h->shown, h, kind, here());
+    held_drop(h);
+    return status;
 }
 
 /* In the child of a fork the parent's list stays as it is. */
@@ -148,11 +158,13 @@ static void unlist(export *e) {
 }
 
 void export_end(export *e) {
+    verify_tell(&e->as_it_was, e->of);
     unlist(e);
     held_drop(e->of);
 }
 
 void export_end_unlocked(export *e) {
+    verify_tell_unlocked(&e->as_it_was, e->of);
     unlist(e);
     held_drop_unlocked(e->of);
 }

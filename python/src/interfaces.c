@@ -19,7 +19,7 @@ static held *exportable(PyObject *self, const char *kind, const char *name) {
         return PyErr_Format(PyExc_AttributeError, "%s: %s is of %s, for which there is no typestr",
                             name, called, dtype_name(h->x.type)),
                NULL;
-    return h;
+    return held_show(h, name) ? NULL : access_held(self); // unless it was closed meanwhile
 }
 
 /* In bytes; None where there are no gaps. */

@@ -134,6 +134,7 @@ static PyMethodDef functions[] = {
     {0}};
 /* Also when the module is made a second time, as by who has taken it out of sys.modules: types stay. */
 static int begin(PyObject *module) {
+    verify_begin();
     return life_begin(module) || errors_begin(module) || context_begin(module) ||
                    array_begin(module) || access_begin(module) || raw_begin(module) ||
                    PyModule_AddFunctions(module, operation_functions) ||

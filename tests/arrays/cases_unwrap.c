@@ -585,6 +585,24 @@ TEST(copies_come_after_work_in_place) {
     device_release(M2, data, N);
 }
 
+/* Of an array, as it is there, whatever other memories have, and behind what was enqueued. */
+TEST(looking_at_what_was_exported) {
+    double seen[N] = {0};
+    harray_double x = ramp(N);
+    int is_sim = !strcmp(ha_context_kind(C), "sim");
+#ifdef HARRAY_DEBUG
+    is_sim = 0; /* it finds that by itself */
+#endif
+    HA_READING(v, x, C) {
+        const job late = {(double *)(uintptr_t)v.data, N, 100}; /* which it must not */
+        if (is_sim) SUCCEEDS(ha_enqueue(C, add_job, &late, sizeof late));
+        SUCCEEDS(ha_copy_out_(seen, C, v.data, sizeof seen, HA_SITE));
+        SUCCEEDS(ha_copy_out_(seen, C, v.data + 1, 0, HA_SITE));
+    }
+    for (int i = 0; i < N; i++) assert_true(seen[i] == i + (is_sim ? 100 : 0));
+    drop(x);
+}
+
 /* Who ends the token is told, and both pieces are the caller's again. */
 TEST(failed_copies_of_bytes) {
     double *data = device_memory(C, N);
@@ -637,6 +655,7 @@ int main(void) {
         CASE(wrapping_among_many_does_not_grow),
         CASE(threads_wrap_neighbours),
         CASE(copies_come_after_work_in_place),
+        CASE(looking_at_what_was_exported),
     };
     RUN_ON_MATRIX(failures, tests)
     return failures;

@@ -294,23 +294,25 @@ HA_IN_ ha_status ha_element_check(ha_array *a, size_t i, const void *value, cons
                    ha_label_of(a).text, i, n);
 }
 
-/* Copies one element from a device, and waits for it; nothing touches *value afterwards.
+/* Copies bytes from a device's memory, and waits for them; nothing touches those at `to` afterwards.
  * HA_ERR_LOST: the queue failed. */
-HA_IN_ ha_status ha_download(const ha_access *x, void *value) {
-    ha_context *c = x->context;
+HA_IN_ ha_status ha_download(ha_context *c, void *to, const void *from, size_t bytes,
+                             const char *site) {
     HA_UNCANCELLED_;
     if (!ha_queue_reaches_host(c)) return HA_ERR_UNSUPPORTED;
-    ha_status s = ha_queue_status(c, c->ops->copy(c->queue, value, x->data, x->array->element));
+    ha_status s = ha_queue_status(c, c->ops->copy(c->queue, to, from, bytes));
     if (s) return s;
     ha_timepoint p = {c, ha_sequence_of(c)};
-    s = ha_wait_at(p, ha_from("ha_array_get"));
+    s = ha_wait_at(p, site);
     if (s) ha_drain(p);
     return s;
 }
 
 /* Reads the element of an open access. */
 HA_IN_ ha_status ha_element_read(const ha_access *x, void *value) {
-    if (x->context->ops) return ha_self.no_transfers ? HA_ERR_TRANSFER : ha_download(x, value);
+    if (x->context->ops && ha_self.no_transfers) return HA_ERR_TRANSFER;
+    if (x->context->ops)
+        return ha_download(x->context, value, x->data, x->array->element, ha_from("ha_array_get"));
     memcpy(value, x->data, x->array->element);
     return HA_OK;
 }

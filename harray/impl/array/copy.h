@@ -137,4 +137,19 @@ ha_status ha_copy_start_(ha_token *token, void *to, ha_context *to_context, cons
     return s;
 }
 
+/* ---- looking ------------------------------------------------------------------------------- */
+
+ha_status ha_copy_out_(void *to, ha_context *c, const void *from, size_t bytes, const char *site) {
+    HA_TELLS_EVENTS_;
+    ha_status s = ha_enter("ha_copy_out");
+    if (s || !bytes) return s;
+    c = ha_resolve(c);
+    site = ha_from(site);
+    if (!c->ops) return memcpy(to, from, bytes), HA_OK;
+    s = ha_download(c, to, from, bytes, site);
+    return s ? ha_fail(s, "ha_copy_out", "%s: %zu bytes could not be copied from %s", site, bytes,
+                       c->name)
+             : HA_OK;
+}
+
 #endif
