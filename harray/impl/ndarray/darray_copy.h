@@ -177,35 +177,6 @@ HA_IN_ ha_status ha_copy_on_host(const darray *to, const darray *from, const cha
     return s ? ha_misfit_fail(to, from, &misfit, operation, site) : closed;
 }
 
-/* What else has the room for all of `from`. Errors are about what was to be copied. */
-HA_IN_ ha_status ha_copy_between(darray *between, const darray *to, const darray *from,
-                                 const char *operation, const char *site) {
-    ha_tell_later();
-    *between = darray_new_(HA_ROW_MAJOR, ha_array_type(to->array), to->rank, to->extent, ha_host());
-    const ha_error e = ha_later_error.error;
-    ha_later_error.error.status = HA_OK;
-    ha_tell_now();
-    if (between->array) {
-        ha_array_set_name(between->array, ha_array_name(from->array));
-        return HA_OK;
-    }
-    ha_backend_report(e.code, NULL);
-    return ha_view_fail(e.status, operation, from, "%s: for a copy in between: %.200s", site,
-                        e.text);
-}
-
-/* Through a copy of its own: what can fail has then happened, and what is the same storage is not. */
-HA_IN_ ha_status ha_copy_through(const darray *to, const darray *from, const char *operation,
-                                 const char *site) {
-    darray between;
-    ha_status s = ha_copy_between(&between, to, from, operation, site);
-    if (s) return s;
-    s = ha_copy_on_host(&between, from, operation, site);
-    if (!s) s = ha_copy_on_host(to, &between, operation, site);
-    HA_IGNORE_(darray_free(&between));
-    return s;
-}
-
 /* ---- by kernels ------------------------------------------------------------------------------ */
 
 /* What harray_ops.h does at devices that compile kernels, where a program has it (ops/copies.h): 1: it is done; 0: it
@@ -215,6 +186,7 @@ typedef struct ha_view_kernels {
     /* Views that do not meet. 1 with an objection: nothing was written. */
     int (*copy)(const darray *to, const darray *from, ha_context *c, ha_misfit *misfit);
     int (*equal)(const darray *x, const darray *y, int *equal); /* where both are valid */
+    int (*are_there)(ha_context *c);                            /* are there any at this device? */
 } ha_view_kernels;
 static const ha_view_kernels ha_view_kernels_;
 
@@ -230,17 +202,64 @@ HA_IN_ ha_status ha_copy_by_kernel(const darray *to, const darray *from, ha_cont
 
 /* ---- either --------------------------------------------------------------------------------- */
 
+/* Views that have nothing in common; where the conversion can fail, nobody else knows `to`. */
+HA_IN_ ha_status ha_copy_disjoint(const darray *to, const darray *from, ha_context *c,
+                                  const char *operation, const char *site) {
+    ha_status s = HA_ERR_UNSUPPORTED;
+    if (ha_copy_fits_device(to, from, c)) s = ha_copy_on_device(to, from, c, operation, site);
+    if (s == HA_ERR_UNSUPPORTED) s = ha_copy_by_kernel(to, from, c, operation, site);
+    return s == HA_ERR_UNSUPPORTED ? ha_copy_on_host(to, from, operation, site) : s;
+}
+
+/* What else has the room for all of `from`, at a device, or on the host. Errors are about what was to be copied. */
+HA_IN_ ha_status ha_copy_between(darray *between, const darray *to, const darray *from,
+                                 ha_context *c, const char *operation, const char *site) {
+    const ha_type type = ha_array_type(to->array);
+    ha_tell_later();
+    *between = darray_new_(HA_ROW_MAJOR, type, to->rank, to->extent, c);
+    if (!between->array && !ha_is_host(c))
+        *between = darray_new_(HA_ROW_MAJOR, type, to->rank, to->extent, ha_host());
+    const ha_error e = ha_later_error.error;
+    ha_later_error.error.status = HA_OK;
+    ha_tell_now();
+    if (between->array) {
+        between->type = to->type;
+        ha_array_set_name(between->array, ha_array_name(from->array));
+        return HA_OK;
+    }
+    ha_backend_report(e.code, NULL);
+    return ha_view_fail(e.status, operation, from, "%s: for a copy in between: %.200s", site,
+                        e.text);
+}
+
+/* Through a copy of its own: what can fail has then happened, and what is the same storage is not. */
+HA_IN_ ha_status ha_copy_through(const darray *to, const darray *from, ha_context *c,
+                                 const char *operation, const char *site) {
+    darray between;
+    ha_status s = ha_copy_between(&between, to, from, c, operation, site);
+    if (s) return s;
+    s = ha_copy_disjoint(&between, from, c, operation, site);
+    if (!s) s = ha_copy_disjoint(to, &between, c, operation, site);
+    HA_IGNORE_(darray_free(&between));
+    return s;
+}
+
+/* Where a copy in between is made: at the device if what is copied can stay there. */
+HA_IN_ ha_context *ha_copy_where(const darray *from, ha_context *c) {
+    const int there = !ha_is_host(c) && ha_view_kernels_.are_there && ha_view_is_valid_at(from, c);
+    return there && ha_view_kernels_.are_there(c) ? c : ha_host();
+}
+
 /* Checked. */
 HA_IN_ ha_status ha_copy_views(const darray *to, const darray *from, ha_context *c,
                                const char *operation, const char *site) {
-    ha_status s = HA_ERR_UNSUPPORTED;
     if (ha_view_is_empty(to)) return HA_OK;
-    if (ha_views_meet(to, from)) return ha_copy_through(to, from, operation, site);
-    if (ha_copy_fits_device(to, from, c)) s = ha_copy_on_device(to, from, c, operation, site);
-    if (s == HA_ERR_UNSUPPORTED) s = ha_copy_by_kernel(to, from, c, operation, site);
-    if (s != HA_ERR_UNSUPPORTED) return s;
-    return ha_scalars_may_misfit(from->type, to->type) ? ha_copy_through(to, from, operation, site)
-                                                       : ha_copy_on_host(to, from, operation, site);
+    if (ha_views_meet(to, from))
+        return ha_copy_through(to, from, ha_copy_where(from, c), operation, site);
+    if (!ha_scalars_may_misfit(from->type, to->type))
+        return ha_copy_disjoint(to, from, c, operation, site);
+    const ha_status s = ha_copy_by_kernel(to, from, c, operation, site);
+    return s == HA_ERR_UNSUPPORTED ? ha_copy_through(to, from, ha_host(), operation, site) : s;
 }
 
 ha_status darray_copy_(darray to, darray from, ha_context *context, const char *site) {

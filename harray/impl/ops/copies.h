@@ -243,6 +243,6 @@ HA_IN_ int ha_op_fill_there(const darray *x, const void *value, ha_context *c) {
 /* ---- what views ask for -------------------------------------------------------------------------- */
 
 static const ha_view_kernels ha_view_kernels_ = {ha_op_fill_there, ha_op_copy_there,
-                                                 ha_op_equal_there};
+                                                 ha_op_equal_there, ha_op_compiles_at};
 
 #endif
