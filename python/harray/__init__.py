@@ -13,12 +13,12 @@ from . import ops
 _harray._set_package(_os.path.dirname(_os.path.abspath(__file__)))
 
 
-def get_include():
+def get_include() -> str:
     """The folder with the headers of the library that this package uses."""
     return _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), "include")
 
 
-def get_library():
+def get_library() -> str:
     """The library itself, for extensions in C that share arrays with this package."""
     return _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), "lib", "libharray.so")
 
