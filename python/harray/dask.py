@@ -13,10 +13,11 @@ import dask.sizeof
 import dask.tokenize
 import distributed
 import distributed.spill
-from distributed.protocol import dask_deserialize, dask_serialize
+from distributed.protocol import cuda_deserialize, cuda_serialize, dask_deserialize, dask_serialize
 
 from . import _harray
 from ._pickle import restore
+from ._scopes import no_transfers
 
 
 class Memory(distributed.WorkerPlugin):
@@ -149,6 +150,59 @@ def _deserialize(header, frames):
     """In memory of its own: what was received stays with others, and could not give way."""
     frame = frames[0] if len(frames) == 1 else b"".join(frames)
     return restore(frame, tuple(header["shape"]), header["dtype"], header["name"])
+
+
+class _DeviceFrame: # pylint: disable=too-few-public-methods
+    """The bytes of an array that is open on a GPU, for those who send a GPU's memory. The access ends with it."""
+
+    def __init__(self, access, nbytes):
+        self._access, self.nbytes = access, nbytes
+        self.__cuda_array_interface__ = {**access.__cuda_array_interface__, "shape": (nbytes,), "typestr": "|u1", "strides": None}
+
+
+class _Received: # pylint: disable=too-few-public-methods
+    """The same where it came to: again of the array's type and shape."""
+
+    def __init__(self, header, frame):
+        self._frame = frame
+        self.__cuda_array_interface__ = {**frame.__cuda_array_interface__, "shape": tuple(header["shape"]), "typestr": header["typestr"],
+                                         "strides": None}
+
+
+def _open_on_gpu(array):
+    """For reading, without gaps, on a GPU where all of it is valid; None: there is no such GPU, or nothing to send."""
+    gpus = [where for where, state in array.residency.items() if where.startswith("cuda:") and state != "stale"]
+    if not array.nbytes or array.dtype == "bfloat16": # for which there is no typestr
+        return None
+    for where in gpus:
+        try:
+            with no_transfers():
+                return (array if array.order == "C" else _harray.array(array, ctx=where)).read(where)
+        except RuntimeError:
+            pass # another one, or the host
+    return None
+
+
+@cuda_serialize.register(_harray.Array)
+def _serialize_on_gpu(array):
+    """As _serialize, with a frame in the memory of the GPU where the values are. They are there when this returns: those who
+    send it know nothing of streams. What is on no GPU is left to the next way of serialising."""
+    is_turned = array.order == "F" # without gaps in that order
+    access = _open_on_gpu(array.T if is_turned else array)
+    if access is None:
+        raise NotImplementedError(f"{array!r} is not on a GPU")
+    access.context.finish()
+    typestr = access.__cuda_array_interface__["typestr"]
+    return {"shape": access.shape, "typestr": typestr, "name": array.name, "turned": is_turned}, [_DeviceFrame(access, array.nbytes)]
+
+
+@cuda_deserialize.register(_harray.Array)
+def _deserialize_on_gpu(header, frames):
+    """In memory of its own on the GPU where it was received, so that it can give way."""
+    frame, = frames
+    array = _harray.wrap(_Received(header, frame)).copy()
+    array.name = header["name"]
+    return array.T if header["turned"] else array
 
 
 @dask.sizeof.sizeof.register(_harray.Array)

@@ -14,6 +14,7 @@ import dask.sizeof # pylint: disable=wrong-import-position
 import dask.tokenize # pylint: disable=wrong-import-position
 from distributed.protocol import deserialize, serialize # pylint: disable=wrong-import-position
 
+import fake_cupy as cupy # pylint: disable=wrong-import-position
 import harray as ha # pylint: disable=wrong-import-position
 import harray.dask # pylint: disable=wrong-import-position
 
@@ -72,6 +73,64 @@ def test_a_frame_is_a_copy_where_the_host_has_a_budget():
         ha.set_budget("host", 0)
     x[0] = 7 # nobody has it open
     assert np.frombuffer(frames[0])[:2].tolist() == [0, 1] and deserialize(header, frames).tolist()[999] == 999
+
+
+def sent(frame, device=0):
+    """What UCX does: the bytes of a frame come to new memory on a GPU."""
+    told = frame.__cuda_array_interface__
+    assert told["typestr"] == "|u1" and told["shape"] == (frame.nbytes,) and distributed.utils.nbytes(frame) == frame.nbytes
+    received = cupy.ndarray((frame.nbytes,), "u1", device=device)
+    received.set(cupy.asarray(frame).get())
+    cupy.synchronize(received.stream, device)
+    return received
+
+
+@pytest.mark.skipif(not cupy.IS_THERE, reason="HARRAY_CUDA does not name the repository's fake driver")
+@pytest.mark.parametrize("where", ["cuda:0", "cuda:1"])
+@pytest.mark.parametrize("view", [lambda x: x, lambda x: x[1:, ::2], lambda x: x.T, lambda x: x[2, 3, ...]], ids=range(4))
+def test_frames_on_a_gpu(where, view):
+    device, expected = int(where[-1]), view(np.arange(24.0).reshape(4, 6)) + 1
+    x = view(ha.array(np.arange(24.0).reshape(4, 6), name="x"))
+    with x.write(where) as v:
+        a = cupy.asarray(v, device)
+        a.set(a.get() + 1)
+    header, frames = serialize(x, serializers=["cuda", "dask"])
+    assert header["serializer"] == "cuda" and len(frames) == 1
+    received = sent(frames[0], device)
+    y = deserialize(header, [received])
+    assert y.residency == {where: "dirty"} and y.shape == x.shape and y.name == "x" and y.dtype == "float64"
+    received.set(0)
+    cupy.synchronize(received.stream, device)
+    del received
+    assert (y.numpy() == expected).all() and (x.numpy() == expected).all()
+
+
+@pytest.mark.skipif(not cupy.IS_THERE, reason="HARRAY_CUDA does not name the repository's fake driver")
+def test_a_frame_on_a_gpu_is_the_memory_itself():
+    x, gpu = ha.full(6, 2.0, name="x"), ha.context("cuda:0")
+    with x.write(gpu) as v:
+        address = v.pointer
+        cupy.asarray(v).set(3.0)
+    before = x.statistics
+    _, frames = serialize(x, serializers=["cuda"])
+    assert frames[0].__cuda_array_interface__["data"] == (address, True) and x.statistics == before
+    with pytest.raises(BufferError, match="'x'"):
+        x.write()
+    del frames
+    x.write().close()
+
+
+@pytest.mark.skipif(not cupy.IS_THERE, reason="HARRAY_CUDA does not name the repository's fake driver")
+def test_what_is_on_no_gpu_has_frames_on_the_host():
+    b, none, half = ha.array([1.5], "bfloat16"), ha.zeros((0, 3)), ha.zeros(100)
+    for y in (b, none, half[:50]):
+        y.write("cuda:0").close()
+    assert serialize(half[:50], serializers=["cuda"])[0]["serializer"] == "cuda" # the part that is there
+    for y in (ha.zeros(3), b, none, half):
+        header, frames = serialize(y, serializers=["cuda", "dask", "pickle"])
+        assert header["serializer"] == "dask" and deserialize(header, frames).tolist() == y.tolist()
+        with pytest.raises(NotImplementedError, match="not on a GPU"):
+            distributed.protocol.cuda.cuda_dumps(y)
 
 
 def test_tokens_are_of_values():
@@ -139,8 +198,20 @@ def test_a_cluster_with_less_memory_than_data(tmp_path):
         import time, dask
         from distributed import Client, LocalCluster, wait
 
+        folder = os.path.dirname(os.path.abspath(__file__))
+
         def make(i):
+            with open(f"{folder}/made.py", "a") as file:
+                file.write(f"{i}\\n")
             return ha.full((1 << 20,), float(i), name=f"chunk {i}") # 8 MiB
+
+        def die_once(x):
+            "In the middle of a task, with what the worker had; the second time it is done."
+            try:
+                os.close(os.open(f"{folder}/died.py", os.O_CREAT | os.O_EXCL))
+            except FileExistsError:
+                return total(x)
+            os._exit(1)
 
         def add(x, y):
             return ha.ops.add(x, y)
@@ -177,9 +248,16 @@ def test_a_cluster_with_less_memory_than_data(tmp_path):
                 assert {a[0] for a in answers.values()} == {"Store"} and len({a[1] for a in answers.values()}) == 2
                 assert all(a[3] == 24 << 20 for a in answers.values())
                 assert sum(a[4] for a in answers.values()) > 0, answers # some are in files
-                # A worker is killed: what it had is computed anew.
-                os.kill(next(iter(answers.values()))[1], 9)
+                # A worker dies while it computes, and with it what it alone had: that is computed anew.
+                held = client.who_has(made)
+                alone = next(i for i in range(80) if len(held[made[i].key]) == 1)
+                calls = lambda: open(f"{folder}/made.py").read().split().count(str(alone))
+                assert calls() == 1
+                died = client.submit(die_once, made[alone], workers=held[made[alone].key], allow_other_workers=True)
+                assert died.result() == float(alone) * (1 << 20) and os.path.exists(f"{folder}/died.py")
+                assert calls() == 2
                 assert client.gather(client.map(total, made, pure=False)) == [float(i) * (1 << 20) for i in range(80)]
+                assert len({a[1] for a in client.run(told).values()} | {a[1] for a in answers.values()}) >= 3
             left = [f for _, _, files in os.walk(os.path.dirname(__file__)) for f in files if not f.endswith((".py", ".lock", ".pyc"))]
             assert not left, left
             print("passed")
