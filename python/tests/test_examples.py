@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples" / "python"
@@ -25,6 +26,24 @@ def test_heat(where):
     out = run("heat.py", "--on", where, "--size", "64", "--steps", "20")
     assert "from NumPy's by 0.0e+00" in out or "e-1" in out
     assert f"{where}: {64 if where != 'host' else 0} elements moved for 64" in out
+
+
+def test_the_picture_of_heat(tmp_path):
+    """Warm above, cold below, between the edges of the axes and without the bar of colours."""
+    if not shutil.which("cc"):
+        pytest.skip("there is no C compiler")
+    image = pytest.importorskip("matplotlib.image")
+    colormaps = pytest.importorskip("matplotlib").colormaps
+    run("heat.py", "--on", "host", "--size", "64", "--steps", "20", "--picture", str(tmp_path / "heat.png"))
+    seen = image.imread(tmp_path / "heat.png")[..., :3]
+    assert seen.ndim == 3 and min(seen.shape[:2]) > 200
+    plate = seen[:, :seen.shape[1] * 3 // 4]
+
+    def rows(value):
+        colour = colormaps["inferno"](value)[:3]
+        return np.nonzero((abs(plate - np.array(colour)) < 0.02).all(axis=-1))[0]
+    warm, cold = rows(1.0), rows(0.0)
+    assert len(warm) > 50 and len(cold) > 1000 and warm.max() < np.median(cold)
 
 
 def test_dask_outofcore():
