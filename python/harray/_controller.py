@@ -38,14 +38,6 @@ class Controller:
         """An array gets back what had given way."""
 
 
-def _teller(tell):
-    """What the extension calls for a method that gets an array and nothing else. An ArrayInfo is made the quick way: it is for
-    each array that is made or freed."""
-    def told(number, name, nbytes, _, new=tuple.__new__, kind=ArrayInfo):
-        tell(new(kind, (number, name, nbytes)))
-    return told
-
-
 class _Adapter:
     """What the extension calls, with numbers; makes of them what a Controller gets."""
 
@@ -66,33 +58,33 @@ class _Adapter:
         chosen = self.controller.choose(where, named, need)
         return -1 if chosen is None else named.index(chosen)
 
-    def gone(self, number, name, nbytes, _):
-        self.restored.pop(number, None)
-        self.controller.freed(ArrayInfo(number, name, nbytes))
+    def gone(self, array):
+        self.restored.pop(array.id, None)
+        self.controller.freed(array)
 
-    def evict(self, number, name, nbytes, where):
-        self.controller.deferred(ArrayInfo(number, name, nbytes), where, _harray.context(where).pressure["tier"])
+    def evict(self, array, where):
+        self.controller.deferred(array, where, _harray.context(where).pressure["tier"])
 
-    def restore(self, number, name, nbytes, where):
+    def restore(self, array, where):
         if self.chooses:
-            self.restored[number] = time.monotonic()
-        self.controller.retrieved(ArrayInfo(number, name, nbytes), where)
+            self.restored[array.id] = time.monotonic()
+        self.controller.retrieved(array, where)
 
     def heard(self):
         """What is called of new, gone, evict, and restore: nothing for what the controller leaves as it is. Who chooses is
         told when arrays came back."""
-        is_own, chooses = self.is_own, self.chooses
-        freed = _teller(self.controller.freed) if is_own("freed") else None
-        return (_teller(self.controller.allocated) if is_own("allocated") else None, self.gone if chooses else freed,
+        is_own, chooses, controller = self.is_own, self.chooses, self.controller
+        freed = controller.freed if is_own("freed") else None
+        return (controller.allocated if is_own("allocated") else None, self.gone if chooses else freed,
                 self.evict if is_own("deferred") else None, self.restore if is_own("retrieved") or chooses else None)
 
 
 def set_controller(controller):
     """From now on this Controller is asked; None: nobody. To be called while no other thread uses arrays."""
     if controller is None:
-        _harray._set_controller(None, (None,) * 4)
+        _harray._set_controller(None, (None,) * 4, ArrayInfo)
         return
     if not isinstance(controller, Controller):
         raise TypeError(f"{controller!r} is no harray.Controller")
     adapter = _Adapter(controller)
-    _harray._set_controller(adapter, adapter.heard())
+    _harray._set_controller(adapter, adapter.heard(), ArrayInfo)

@@ -8,6 +8,7 @@ static PyObject *controller;
 /* What it hears of: functions, of which those that nobody has are NULL, so that the GIL is not taken for them. */
 enum { NEW, GONE, EVICT, RESTORE, KINDS };
 static PyObject *heard[KINDS];
+static PyObject *info_type; /* harray.ArrayInfo, a tuple */
 
 /* The answer as a number; `otherwise` where there is none. Takes the reference over. */
 static long long answer(PyObject *result, long long otherwise) {
@@ -76,16 +77,48 @@ static PyObject *listener(const ha_event_info *e) {
     }
 }
 
+/* Takes the references over, of which some may be NULL, with an exception. */
+static PyObject *tuple_from(PyObject *first, PyObject *second, PyObject *third) {
+    PyObject *tuple = first && second && third ? PyTuple_Pack(3, first, second, third) : NULL;
+    Py_XDECREF(first);
+    Py_XDECREF(second);
+    Py_XDECREF(third);
+    return tuple;
+}
+
+/* An ArrayInfo: made as tuple.__new__ does it, without a function of Python's, for there is one for each array. */
+static PyObject *info_of(const ha_event_info *e) {
+    const newfunc make = (newfunc)PyType_GetSlot(&PyTuple_Type, Py_tp_new);
+    PyObject *values = tuple_from(PyLong_FromUnsignedLongLong(e->id),
+                                  text_from(e->array ? e->array : ""),
+                                  PyLong_FromUnsignedLongLong(e->bytes));
+    PyObject *only = values ? PyTuple_Pack(1, values) : NULL;
+    PyObject *type = Py_NewRef(info_type);
+    PyObject *info = only ? make((PyTypeObject *)type, only, NULL) : NULL;
+    Py_DECREF(type);
+    Py_XDECREF(only);
+    Py_XDECREF(values);
+    return info;
+}
+
+/* Where it gave way, or came back to; of others that is not told. */
+static PyObject *tell(PyObject *function, const ha_event_info *e) {
+    const int has_place = e->kind == HA_EVENT_EVICT || e->kind == HA_EVENT_RESTORE;
+    PyObject *info = info_of(e), *place = info && has_place ? text_from(e->at ? e->at : "") : NULL;
+    PyObject *result = NULL;
+    if (info && (place || !has_place))
+        result = PyObject_CallFunctionObjArgs(function, info, place, NULL);
+    Py_XDECREF(place);
+    Py_XDECREF(info);
+    return result;
+}
+
 static void hear(const ha_event_info *e, void *user) {
     (void)user;
     if (!listener(e)) return;
     const callback c = callback_begin();
     PyObject *function = Py_XNewRef(listener(e)); // which may take the controller off
-    if (function)
-        answer(PyObject_CallFunction(function, "KNKs", (unsigned long long)e->id,
-                                     text_from(e->array ? e->array : ""),
-                                     (unsigned long long)e->bytes, e->at ? e->at : ""),
-               0);
+    if (function) answer(tell(function, e), 0);
     Py_XDECREF(function);
     callback_end(c);
 }
@@ -105,13 +138,15 @@ static void install(PyObject *object, PyObject *functions) {
     if (hears) ha_set_event_handler(hear, NULL);
 }
 
-/* _set_controller(object, (new, gone, evict, restore)) */
+/* _set_controller(object, (new, gone, evict, restore), ArrayInfo): the first two get an ArrayInfo, the others also a name. */
 PyObject *set_controller(PyObject *module, PyObject *args) {
     (void)module;
-    PyObject *object, *functions;
-    if (!PyArg_ParseTuple(args, "OO!", &object, &PyTuple_Type, &functions)) return NULL;
-    if (PyTuple_Size(functions) != KINDS)
-        return PyErr_Format(PyExc_ValueError, "%d functions", KINDS);
+    PyObject *object, *functions, *info;
+    if (!PyArg_ParseTuple(args, "OO!O!", &object, &PyTuple_Type, &functions, &PyType_Type, &info))
+        return NULL;
+    if (PyTuple_Size(functions) != KINDS || !PyType_IsSubtype((PyTypeObject *)info, &PyTuple_Type))
+        return PyErr_Format(PyExc_ValueError, "%d functions and a tuple", KINDS);
+    replace(&info_type, Py_NewRef(info));
     install(object == Py_None ? NULL : object, functions);
     Py_RETURN_NONE;
 }

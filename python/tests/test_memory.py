@@ -174,11 +174,13 @@ def test_a_controller_hears_what_it_has(tmp_path):
         x.write(gpu).close()
     assert len(told) == 3 and told[2]["block 0"] > 0 and told[2]["block 2"] == 0
     watch = ha.Controller()
-    watch.allocated = lambda array: told.append(array.nbytes)
+    kinds = []
+    watch.allocated = lambda array: (told.append(array.nbytes), kinds.append((type(array), array.name, array.id, tuple(array))))
     ha.set_controller(watch)
     told.clear()
-    ha.zeros(3)
-    assert told == [24]
+    kept = ha.zeros(3)
+    assert told == [24] and kinds == [(ha.ArrayInfo, "", kept.id, (kept.id, "", 24))]
+    del kept
     class Once(ha.Controller):
         def freed(self, array):
             told.append(array.name)
