@@ -4,13 +4,14 @@ with the keys of bench/README.md.
 
 usage: figures.py [--pairs N] [--only TEXT] [--smoke] [--mib N] [--buffered] [--directory DIR] [--wheel FILE]
 
-Of an installed package that was optimised. NumPy is needed; a C compiler for the figure against C, and distributed for that of
-its own spilling, are taken where there are some.
+Of an installed package that was optimised. NumPy is needed; a C compiler for the figure against C, distributed for that of
+its own spilling, and dpctl with a device for those beside it are taken where there are some.
 """
 import argparse
 import array
 import ctypes
 import gc
+import importlib.util
 import json
 import mmap
 import os
@@ -115,6 +116,28 @@ def accesses(figures):
     figures.run("np.asarray(x)", timed("np.asarray(x)", names), "np.asarray(array.array)", timed("np.asarray(doubles)", names), bound_ns=1200)
     figures.run("np.from_dlpack(x.read())", timed("np.from_dlpack(x.read())", names), "np.from_dlpack(ndarray)",
                 timed("np.from_dlpack(a)", names), bound_ns=2000)
+    beside_dpctl(figures, names)
+
+
+def shared_memory():
+    """8000 bytes of dpctl's that host and device share; None without dpctl, or a device that has such memory."""
+    try:
+        import dpctl.memory # pylint: disable=import-outside-toplevel
+    except ImportError:
+        return None
+    queues = [dpctl.SyclQueue(device) for device in dpctl.get_devices() if device.has_aspect_usm_shared_allocations]
+    return dpctl.memory.MemoryUSMShared(8000, queue=queues[0]) if queues else None
+
+
+def beside_dpctl(figures, names):
+    """What of dpctl's is nearest: memory of which nobody keeps where its values are."""
+    if (m := shared_memory()) is None:
+        return
+    names = {**names, "m": m}
+    buffer, array_ = timed("view(m).release()", names), timed("np.asarray(m)", names)
+    figures.run("with x.read(): pass", timed("with x.read():\n    pass", names), "memoryview(dpctl's shared), released", buffer)
+    figures.run("memoryview(x), released", timed("view(x).release()", names), "memoryview(dpctl's shared), released", buffer)
+    figures.run("np.asarray(x)", timed("np.asarray(x)", names), "np.asarray(dpctl's shared)", array_)
 
 
 def compiled(directory):
@@ -239,6 +262,8 @@ def imports(figures):
         return go
     empty = interpreter("pass")
     figures.run("an interpreter that imports harray", interpreter("import harray"), "one that does not", empty, least_ns=0)
+    if importlib.util.find_spec("dpctl"):
+        figures.run("an interpreter that imports harray", interpreter("import harray"), "one that imports dpctl", interpreter("import dpctl"), least_ns=0)
     figures.run("an interpreter that imports numpy", interpreter("import numpy"), "one that does not", empty, least_ns=0)
 
 
