@@ -11,6 +11,7 @@ _ARRAY = r"array_(\w+)_([1-8])"
 _TYPES = {"float": "float32", "double": "float64", "int": "int32", "half": "float16", "bfloat16": "bfloat16",
           "c64": "complex64", "c128": "complex128", "bool": "bool",
           **{f"{sign}int{bits}_t": f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}}
+_STRUCTS = ("half", "bfloat16", "c64", "c128") # of C, there with ha_ in front, which names of arrays do without
 
 
 def _row(kernel, mode, kind, name):
@@ -22,7 +23,8 @@ def _row(kernel, mode, kind, name):
     if element not in _TYPES or (view and mode in ("value", "constant")):
         raise ValueError(f"{kernel}: ({mode}, {kind}, {name}): a type is one of {', '.join(_TYPES)}, or array_T_D of in, "
                          "inout and out")
-    return _MODES.index(mode), int(view[2]) if view else 0, _TYPES[element], kind, name
+    text = "ha_" + kind if mode == "value" and kind in _STRUCTS else kind
+    return _MODES.index(mode), int(view[2]) if view else 0, _TYPES[element], text, name
 
 
 def _rows(kernel, parameters):

@@ -43,6 +43,14 @@ def test_views(device):
     assert not np.asarray(w)[0].any()
 
 
+@pytest.mark.parametrize("kind", ha._kernels._TYPES)
+def test_values_of_each_type(device, kind):
+    dtype = ha._kernels._TYPES[kind]
+    x = ha.zeros(3, dtype)
+    ha.kernel(f"put_{kind}", f"(value, {kind}, a), (out, {kind}, x)", "i", "x[i] = a;")(device, 3, 1, x)
+    assert x.tolist() == [1, 1, 1]
+
+
 def test_functions_in_front(device):
     square = ha.kernel("square", "(inout, int32_t, x)", "i", "x[i] = squared(x[i]);", uses="HA_FN int squared(int x) { return x * x; }")
     x = ha.array([1, 2, 3], "i4")
