@@ -14,7 +14,8 @@ typedef struct ha_sycl_device {
 
 HA_IN_ ha_status ha_sycl_fail(const ha_sycl_device *device, const char *function) {
     char text[160];
-    snprintf(text, sizeof text, "sycl:%d: DPCTL%s failed; the library writes why to stderr",
+    snprintf(text, sizeof text,
+             "sycl:%d: DPCTL%s failed; DPCTL_VERBOSITY=warning has the library write why to stderr",
              device->number, function);
     ha_backend_report(0, text);
     return HA_ERR_BACKEND;

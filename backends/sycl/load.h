@@ -11,14 +11,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HA_SYCL_ALL_DEVICES = 31 << 16 | 63 };
-enum { /* aspects of a device: what it allocates */
+enum { HA_SYCL_ALL_DEVICES = 31 << 16 | 63, HA_SYCL_OPENCL = 1 << 18 /* SYCL's own backend */ };
+enum { /* aspects of a device: what it computes with, and what it allocates */
+       HA_SYCL_FP64 = 6,
+       HA_SYCL_ATOMIC64 = 7,
+       HA_SYCL_ONLINE_COMPILER = 9,
        HA_SYCL_USM_DEVICE_ALLOCATIONS = 12,
        HA_SYCL_USM_HOST_ALLOCATIONS = 13,
        HA_SYCL_USM_SHARED_ALLOCATIONS = 14
 };
 enum { HA_SYCL_IN_ORDER = 2, HA_SYCL_COMPLETE = 3, HA_SYCL_PATH_BYTES = 1001 };
 enum { HA_SYCL_KIND_UNKNOWN, HA_SYCL_KIND_DEVICE, HA_SYCL_KIND_SHARED, HA_SYCL_KIND_HOST };
+enum { /* parameters of kernels */
+       HA_SYCL_UINT8 = 1,
+       HA_SYCL_UINT16 = 3,
+       HA_SYCL_UINT32 = 5,
+       HA_SYCL_UINT64 = 7,
+       HA_SYCL_POINTER = 10,
+       HA_SYCL_RAW = 13 /* bytes of any number */
+};
 
 /* Objects are pointers to what only the library knows. X(result, name, parameters) */
 #define HA_SYCL_FUNCTIONS_(X)                                                                      \
@@ -52,11 +63,33 @@ enum { HA_SYCL_KIND_UNKNOWN, HA_SYCL_KIND_DEVICE, HA_SYCL_KIND_SHARED, HA_SYCL_K
     X(void, free_with_queue, (void *block, void *queue))                                           \
     X(int, USM_GetPointerType, (const void *pointer, void *context))
 
+/* Those of kernels: older libraries, which lack some, have memory all the same. */
+#define HA_SYCL_KERNEL_FUNCTIONS_(X)                                                               \
+    X(int, Device_GetBackend, (void *device))                                                      \
+    X(const char *, Device_GetDriverVersion, (void *device))                                       \
+    X(uint64_t, Device_GetLocalMemSize, (void *device))                                            \
+    X(size_t, Device_GetMaxWorkGroupSize, (void *device))                                          \
+    X(void *, KernelBundle_CreateFromOCLSource,                                                    \
+      (void *context, void *device, const char *text, const char *options))                        \
+    X(void *, KernelBundle_GetKernel, (void *bundle, const char *name))                            \
+    X(void, KernelBundle_Delete, (void *bundle))                                                   \
+    X(size_t, Kernel_GetWorkGroupSize, (void *kernel))                                             \
+    X(size_t, Kernel_GetPreferredWorkGroupSizeMultiple, (void *kernel))                            \
+    X(void, Kernel_Delete, (void *kernel))                                                         \
+    X(void *, RawKernelArg_Create, (void *bytes, size_t count))                                    \
+    X(void, RawKernelArg_Delete, (void *argument))                                                 \
+    X(void *, Queue_SubmitNDRange,                                                                 \
+      (void *kernel, void *queue, void **values, const int *kinds, size_t parameters,              \
+       const size_t *items, const size_t *team, size_t dimensions, void *const *events,            \
+       size_t count))
+
 #define HA_SYCL_MEMBER_(result, name, parameters) result(*name) parameters;
 HA_STATE_ struct {
     int looked;
     void *library;
     HA_SYCL_FUNCTIONS_(HA_SYCL_MEMBER_)
+    HA_SYCL_KERNEL_FUNCTIONS_(HA_SYCL_MEMBER_)
+    const char *no_kernels; /* that one of these is missing; NULL: none is */
 } ha_sycl = {.looked = 0};
 HA_STATE_ struct { char text[400]; } ha_sycl_why = {.text = ""};
 
@@ -64,7 +97,7 @@ static const ha_option_key ha_sycl_keys[1] = {
     {"library", NULL, NULL, 1, HA_SYCL_PATH_BYTES - 1, "a path of up to 1000 characters"}};
 static const ha_option_keys ha_sycl_option_keys = {"HARRAY_SYCL", "sycl", ha_sycl_keys, 1};
 
-/* Whether all functions are there. */
+/* Whether all functions are there, but for those of kernels. */
 HA_IN_ int ha_sycl_find_functions(void) {
 #define HA_SYCL_FIND_(result, name, parameters)                                                    \
     *(void **)&ha_sycl.name = HARRAY_DLSYM(ha_sycl.library, "DPCTL" #name);                        \
@@ -74,6 +107,12 @@ HA_IN_ int ha_sycl_find_functions(void) {
         return 0;                                                                                  \
     }
     HA_SYCL_FUNCTIONS_(HA_SYCL_FIND_)
+#undef HA_SYCL_FIND_
+#define HA_SYCL_FIND_(result, name, parameters)                                                    \
+    *(void **)&ha_sycl.name = HARRAY_DLSYM(ha_sycl.library, "DPCTL" #name);                        \
+    if (ha_sycl.name == NULL) ha_sycl.no_kernels = "dpctl's library has no DPCTL" #name;
+    ha_sycl.no_kernels = NULL;
+    HA_SYCL_KERNEL_FUNCTIONS_(HA_SYCL_FIND_)
 #undef HA_SYCL_FIND_
     return 1;
 }

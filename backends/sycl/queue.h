@@ -102,21 +102,4 @@ HA_IN_ ha_status ha_sycl_finish(const ha_event *event) {
 
 HA_IN_ void ha_sycl_forget(ha_event *event) { ha_sycl.Event_Delete(event->object); }
 
-static const ha_queue_ops ha_sycl_queue_ops = {
-    .bytes = sizeof(ha_queue_ops),
-    .version = HA_BACKEND_VERSION,
-    .create = ha_sycl_create,
-    .destroy = ha_sycl_destroy,
-    .copy = ha_sycl_copy,
-    .call = ha_sycl_call,
-    .record = ha_sycl_record,
-    .await = ha_sycl_await,
-    .finish = ha_sycl_finish,
-    .done = ha_sycl_done,
-    .drain = ha_sycl_drain,
-    .forget = ha_sycl_forget,
-    .native = ha_sycl_native,
-    .adopt = ha_sycl_adopt,
-};
-
 #endif

@@ -1,6 +1,8 @@
 /* A library with the functions of dpctl's C interface that backends/sycl and the Python package use, for machines without SYCL: two devices on the
  * host's memory, and one without memory of its own, which is not to be listed. */
 #define _POSIX_C_SOURCE 200809L /* strdup */
+#include "fake_sycl_kernels.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -10,7 +12,14 @@
 #include <string.h>
 
 #define FAKE __attribute__((visibility("default")))
-enum { DEVICES = 3, WITHOUT_MEMORY = 1, CAPACITY = 1 << 30, IN_ORDER = 2, COMPLETE = 3 };
+enum {
+    DEVICES = 3,
+    WITHOUT_MEMORY = 1,
+    CAPACITY = 1 << 30,
+    IN_ORDER = 2,
+    COMPLETE = 3,
+    OPENCL = 1 << 18
+};
 
 /* What was enqueued on a queue and its copies, in order. It happens when somebody waits for it, and no sooner: who
  * forgets to wait sees old values. Once a function was enqueued there, which may wait itself, a thread does it. */
@@ -19,7 +28,8 @@ typedef struct command {
     void *to;
     const void *from;
     size_t bytes;
-    struct object *awaited;   /* an event; NULL: a copy, or nothing at all */
+    struct object *awaited;   /* an event */
+    cl_launch *launch;        /* a kernel; else a copy, or nothing at all */
     void (*function)(void *); /* of the test; `to` is its argument */
 } command;
 typedef struct work {
@@ -31,10 +41,14 @@ typedef struct work {
 
 /* Everything that is given out is one of these, so that what is given to the wrong function is seen. */
 typedef struct object {
-    char kind; /* 'v'ector, 'd'evice, 'c'ontext, 'q'ueue, 'e'vent, 's'elector */
+    char kind; /* 'v'ector, 'd'evice, 'c'ontext, 'q'ueue, 'e'vent, 's'elector, 'b'undle, 'k'ernel,
+                  or 'r'aw argument */
     int device, properties;
-    work *work;  /* of queues and events */
-    long number; /* of an event: when so many have been done */
+    work *work;    /* of queues and events */
+    long number;   /* of an event: when so many have been done */
+    void *program; /* of bundles and kernels; the bytes of an argument */
+    char *name;    /* of a kernel */
+    size_t bytes;  /* of an argument */
 } object;
 
 typedef struct block {
@@ -110,6 +124,7 @@ static void run_next(work *w) {
     w->is_running = 1;
     if (awaited) run(awaited->work, awaited->number);
     if (c->bytes) memmove(c->to, c->from, c->bytes);
+    if (c->launch) cl_run(c->launch);
     if (c->function) {
         pthread_mutex_unlock(&order);
         c->function(c->to);
@@ -174,10 +189,24 @@ FAKE void *DPCTLDeviceVector_GetAt(void *v, size_t i) {
 }
 FAKE void DPCTLDeviceVector_Delete(void *v) { delete ('v', v); }
 FAKE bool DPCTLDevice_HasAspect(void *d, int aspect) {
-    return as('d', d)->device != WITHOUT_MEMORY && aspect >= 12 && aspect <= 14;
+    const int device = as('d', d)->device;
+    if (aspect == 6 || aspect == 7 || aspect == 9) return has_cl(); /* fp64, atomic64, a compiler */
+    return device != WITHOUT_MEMORY && aspect >= 12 && aspect <= 14;
+}
+FAKE int DPCTLDevice_GetBackend(void *d) { return as('d', d) ? OPENCL : 0; }
+FAKE size_t DPCTLDevice_GetMaxWorkGroupSize(void *d) {
+    return as('d', d) ? cl_number(CL_LANES) : 0;
+}
+FAKE uint64_t DPCTLDevice_GetLocalMemSize(void *d) {
+    return as('d', d) ? cl_number(CL_LOCAL_BYTES) : 0;
+}
+FAKE const char *DPCTLDevice_GetDriverVersion(void *d) {
+    return as('d', d) ? cl_text(CL_DRIVER, "none") : NULL;
 }
 FAKE uint64_t DPCTLDevice_GetGlobalMemSize(void *d) { return as('d', d) ? CAPACITY : 0; }
-FAKE const char *DPCTLDevice_GetName(void *d) { return as('d', d) ? strdup("a fake") : NULL; }
+FAKE const char *DPCTLDevice_GetName(void *d) {
+    return as('d', d) ? cl_text(CL_NAME, "a fake") : NULL;
+}
 FAKE void DPCTLDevice_Delete(void *d) { delete ('d', d); }
 FAKE void DPCTLCString_Delete(const char *text) { free((void *)(uintptr_t)text); }
 FAKE bool DPCTLContext_AreEq(void *a, void *b) { return as('c', a)->device == as('c', b)->device; }
@@ -347,4 +376,129 @@ FAKE int DPCTLUSM_GetPointerType(const void *pointer, void *c) {
 }
 FAKE void *DPCTLUSM_GetPointerDevice(const void *pointer, void *c) {
     return DPCTLUSM_GetPointerType(pointer, c) ? make('d', as('c', c)->device, 0) : NULL;
+}
+
+/* ---- kernels ---------------------------------------------------------------------------------------- */
+
+static object *with_program(object *o, void *program) {
+    if (!o) abort();
+    o->program = program;
+    return o;
+}
+
+FAKE void *DPCTLKernelBundle_CreateFromOCLSource(void *c, void *d, const char *text,
+                                                 const char *options) {
+    if (as('c', c)->device != as('d', d)->device) abort();
+    void *program = has_cl() ? cl_compile(text, options) : NULL;
+    return program ? with_program(make('b', as('d', d)->device, 0), program) : NULL;
+}
+FAKE void DPCTLKernelBundle_Delete(void *b) {
+    cl.ReleaseProgram(as('b', b)->program);
+    delete ('b', b);
+}
+FAKE void *DPCTLKernelBundle_GetKernel(void *b, const char *name) {
+    int code = 0;
+    void *program = as('b', b)->program, *kernel = cl.CreateKernel(program, name, &code);
+    if (!kernel) return NULL;
+    cl.ReleaseKernel(kernel);
+    cl.RetainProgram(program);
+    object *made = with_program(make('k', as('b', b)->device, 0), program);
+    made->name = strdup(name);
+    return made;
+}
+FAKE void DPCTLKernel_Delete(void *k) {
+    cl.ReleaseProgram(as('k', k)->program);
+    free(as('k', k)->name);
+    delete ('k', k);
+}
+
+static void *kernel_of(const object *k) {
+    int code = 0;
+    void *kernel = cl.CreateKernel(k->program, k->name, &code);
+    if (!kernel) abort();
+    return kernel;
+}
+
+static size_t number_of(void *k, unsigned what) {
+    void *kernel = kernel_of(as('k', k));
+    const size_t number = cl_kernel_number(kernel, what);
+    cl.ReleaseKernel(kernel);
+    return number;
+}
+FAKE size_t DPCTLKernel_GetWorkGroupSize(void *k) { return number_of(k, CL_KERNEL_LANES); }
+FAKE size_t DPCTLKernel_GetPreferredWorkGroupSizeMultiple(void *k) {
+    return number_of(k, CL_KERNEL_MULTIPLE);
+}
+
+FAKE void *DPCTLRawKernelArg_Create(void *bytes, size_t count) {
+    object *made = make('r', 0, 0);
+    if (!made) abort();
+    made->program = malloc(count);
+    if (!made->program) abort();
+    memcpy(made->program, bytes, count);
+    made->bytes = count;
+    return made;
+}
+FAKE void DPCTLRawKernelArg_Delete(void *r) {
+    free(as('r', r)->program);
+    delete ('r', r);
+}
+
+/* Whether a place is in the device's memory, or at the end of a block there. */
+static int is_place(const void *place, int device) {
+    pthread_mutex_lock(&lock);
+    const block *b = blocks;
+    while (b && (b->device != device || (uintptr_t)place - (uintptr_t)b->first > b->bytes))
+        b = b->next;
+    pthread_mutex_unlock(&lock);
+    return b != NULL;
+}
+
+/* Nonzero: the kernel has no such parameter. */
+static int set_place(void *kernel, unsigned i, const void *place, int device) {
+    if (!place) return cl.SetKernelArg(kernel, i, sizeof place, NULL);
+    if (!is_place(place, device)) abort();
+    return cl.SetKernelArgSVMPointer(kernel, i, place);
+}
+
+static int set_parameter(void *kernel, unsigned i, void *value, int kind, int device) {
+    static const size_t bytes[] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
+    if (kind >= 0 && kind < 10) return cl.SetKernelArg(kernel, i, bytes[kind], value);
+    if (kind == 10) return set_place(kernel, i, value, device);
+    if (kind != 13) abort();
+    return cl.SetKernelArg(kernel, i, as('r', value)->bytes, as('r', value)->program);
+}
+
+/* NULL: not all of its parameters, or a team of another size than it can have. Of SYCL's dimensions the last one is the
+ * innermost. */
+static cl_launch *launch_of(const object *k, void **values, const int *kinds, size_t n,
+                            const size_t *all, const size_t *lanes) {
+    cl_launch *launch = malloc(sizeof *launch);
+    unsigned parameters = 0;
+    if (!launch) abort();
+    *launch = (cl_launch){kernel_of(k), {all[2], all[1], all[0]}, {lanes[2], lanes[1], lanes[0]}};
+    if (cl.GetKernelInfo(launch->kernel, CL_NUMBER_OF_PARAMETERS, sizeof parameters, &parameters,
+                         NULL))
+        abort();
+    int wrong = n != parameters ||
+                lanes[0] * lanes[1] * lanes[2] > cl_kernel_number(launch->kernel, CL_KERNEL_LANES);
+    for (int d = 0; d < 3; d++) wrong |= all[d] % lanes[d] != 0;
+    for (unsigned i = 0; i < n && !wrong; i++)
+        wrong = set_parameter(launch->kernel, i, values[i], kinds[i], k->device);
+    if (!wrong) return launch;
+    cl.ReleaseKernel(launch->kernel);
+    free(launch);
+    return NULL;
+}
+
+FAKE void *DPCTLQueue_SubmitNDRange(void *k, void *q, void **values, const int *kinds, size_t n,
+                                    const size_t *all, const size_t *lanes, size_t dimensions,
+                                    void *const *events, size_t count) {
+    if (dimensions != 3 || events || count || as('k', k)->device != as('q', q)->device) abort();
+    cl_launch *launch = launch_of(k, values, kinds, n, all, lanes);
+    if (!launch) return NULL;
+    pthread_mutex_lock(&order);
+    object *made = enqueue(q, (command){.launch = launch});
+    pthread_mutex_unlock(&order);
+    return made;
 }

@@ -738,7 +738,7 @@ static int same_bytes(ha_array *a, ha_array *b) {
 
 TEST(barriers_that_are_missing_show) {
     int failures = 0;
-    if (strcmp(ha_context_kind(C), "opencl")) skip();
+    if (!is_of_opencl()) skip();
     for (int i = 0; i < MISSING; i++) {
         ha_array *right = outcome(missing[i].kernel, missing[i].kernel);
         ha_array *wrong = outcome(without_barrier(i), missing[i].kernel);

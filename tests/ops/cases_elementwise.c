@@ -22,7 +22,7 @@ static int is_exact(ha_dtype type, int place) {
     const ha_number_kind kind = ha_dtype_kind(type);
     if (kind == HA_KIND_COMPLEX)
         return is_map ? op != HA_ABS && op != HA_ARGUMENT : op == HA_ADD || op == HA_SUBTRACT;
-    if (kind != HA_KIND_REAL || strcmp(ha_context_kind(C), "opencl") != 0) return 1;
+    if (kind != HA_KIND_REAL || !is_of_opencl()) return 1;
     if (is_map) return op <= HA_SQRT || op >= HA_FLOOR;
     return op < HA_MODULO || op == HA_COPYSIGN || op == HA_COMPLEX || place >= HA_OP_OF_SPECIALS;
 }

@@ -13,7 +13,7 @@
 /* Whether the i-th with the j-th is: there it is some of the first round, others for each i; fewer where only a share of
  * all is tried, and the fewest on OpenCL, which takes longest. */
 static HA_UNUSED int is_tried_here(int round, int i, int j) {
-    const int opencl = !strcmp(ha_context_kind(C), "opencl");
+    const int opencl = is_of_opencl();
     const int each = TRIED_EACH * stride_up_to(opencl ? 7 : 3);
     return !(opencl || is_fake(C)) || getenv("HARRAY_TEST_LONG") ||
            (round == 0 && (j + 3 * i) % each == 0);

@@ -15,7 +15,7 @@
  *      opencl:0    private:0   private:1    functions are native kernels, as PoCL runs them
  *      disk:0      private:0   private:1    a file, whose queues run functions here (disk_backend.h)
  *      private:0   disk:0      private:1
- *      usm:0       private:0   private:1    SYCL's device memory; its queues run functions here (usm_backend.h)
+ *      usm:0       private:0   private:1    SYCL's device memory; functions run here (usm_backend.h), kernels by OpenCL
  *
  * With HARRAY_TEST_KIND=KIND, or compiled with a device's header (test_kind.h): only those with
  * that kind, of "host" the first one, and where there are none these instead:
@@ -246,11 +246,13 @@ static inline int leave_row(void) {
 #define RUN_ON_MATRIX(failed, tests)                                                               \
     for (size_t row_ = 0; row_ < MATRIX_ROWS; row_++) RUN_ON_ROW(failed, &matrix[row_], tests)
 
-/* Of texts that are alike but for a layout, is the i-th compiled for C? All are; for OpenCL, which takes longest, one of
- * three at least. */
-static inline int is_compiled_here(int i) {
-    return strcmp(ha_context_kind(C), "opencl") != 0 || i % stride_up_to(3) == 0;
+/* Whether kernels are compiled for C by an OpenCL driver, which takes longest. */
+static inline int is_of_opencl(void) {
+    return strcmp(ha_context_kind(C), "opencl") == 0 || strcmp(ha_context_kind(C), "usm") == 0;
 }
+
+/* Of texts that are alike but for a layout, is the i-th compiled for C? All are; for OpenCL one of three at least. */
+static inline int is_compiled_here(int i) { return !is_of_opencl() || i % stride_up_to(3) == 0; }
 
 /* ---- tests and their arrays ----------------------------------------------------------------- */
 
