@@ -80,6 +80,7 @@
 #include "harray/sim.h"
 #include "harray/cuda.h"
 #include "harray/opencl.h"
+#include "harray/sycl.h"
 #include "harray/file.h"
 #include "harray/store.h"
 #endif

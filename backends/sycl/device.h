@@ -3,7 +3,7 @@
 #ifndef HARRAY_BACKENDS_SYCL_DEVICE_H
 #define HARRAY_BACKENDS_SYCL_DEVICE_H
 
-#include "load.h"
+#include "find.h"
 
 typedef struct ha_sycl_device {
     int number;
@@ -104,56 +104,34 @@ static const ha_memory_ops ha_sycl_managed_ops = {
 
 /* ---- opening and closing ---------------------------------------------------------------------- */
 
-/* How many devices have memory of their own; that with the number goes to *wanted, the caller's to delete. */
-HA_IN_ int ha_sycl_look(int number, void **wanted) {
-    int count = 0;
-    void *devices = ha_sycl.DeviceMgr_GetDevices(HA_SYCL_ALL_DEVICES);
-    const size_t n = devices != NULL ? ha_sycl.DeviceVector_Size(devices) : 0;
-    for (size_t i = 0; i < n; i++) {
-        void *device = ha_sycl.DeviceVector_GetAt(devices, i);
-        if (device == NULL) continue;
-        const int usable = ha_sycl.Device_HasAspect(device, HA_SYCL_USM_DEVICE_ALLOCATIONS);
-        if (usable && count++ == number)
-            *wanted = device;
-        else
-            ha_sycl.Device_Delete(device);
-    }
-    if (devices != NULL) ha_sycl.DeviceVector_Delete(devices);
-    return count;
-}
-
-HA_IN_ int ha_sycl_count(void) {
-    const int found = ha_sycl_load();
-    if (found <= 0) return found;
-    const int count = ha_sycl_look(-1, NULL);
-    snprintf(ha_sycl_why.text, sizeof ha_sycl_why.text, "%s",
-             count ? "" : "no SYCL device has memory of its own (usm_device_allocations)");
-    return count;
-}
-
-HA_IN_ const char *ha_sycl_missing(void) { return ha_sycl_why.text; }
-
-HA_IN_ void ha_sycl_close(void *handle) {
-    ha_sycl_device *device = (ha_sycl_device *)handle;
+HA_IN_ void ha_sycl_end(ha_sycl_device *device) {
+    const ha_sycl_place place = {device->device, device->context};
     if (device->queue != NULL) ha_sycl.Queue_Delete(device->queue);
-    if (device->context != NULL) ha_sycl.Context_Delete(device->context);
-    if (device->device != NULL) ha_sycl.Device_Delete(device->device);
+    ha_sycl_place_end(&place);
     HARRAY_FREE(device);
 }
 
+/* A context of the caller's goes with its device. */
+HA_IN_ void ha_sycl_close(void *handle) {
+    ha_sycl_device *device = (ha_sycl_device *)handle;
+    ha_sycl_take_away(device->number);
+    ha_sycl_end(device);
+}
+
 HA_IN_ ha_status ha_sycl_open(int number, void **opened, void **memory) {
+    const ha_sycl_place place = ha_sycl_place_at(number);
     ha_sycl_device *device = (ha_sycl_device *)HARRAY_MALLOC(sizeof *device);
-    if (device == NULL) return HA_ERR_MEMORY;
-    *device = (ha_sycl_device){.number = number};
-    (void)ha_sycl_look(number, &device->device);
-    if (device->device != NULL)
-        device->context = ha_sycl.DeviceMgr_GetCachedContext(device->device);
+    if (device == NULL) {
+        ha_sycl_place_end(&place);
+        return HA_ERR_MEMORY;
+    }
+    *device = (ha_sycl_device){.number = number, .device = place.device, .context = place.context};
     if (device->context != NULL)
         device->queue = ha_sycl.Queue_Create(device->context, device->device, NULL,
                                              HA_SYCL_IN_ORDER);
     if (device->queue == NULL) {
         const ha_status status = ha_sycl_fail(device, "Queue_Create");
-        ha_sycl_close(device);
+        ha_sycl_end(device);
         return status;
     }
     device->total = ha_sycl.Device_GetGlobalMemSize(device->device);

@@ -41,14 +41,18 @@ enum { /* parameters of kernels */
     X(bool, Device_HasAspect, (void *device, int aspect))                                          \
     X(uint64_t, Device_GetGlobalMemSize, (void *device))                                           \
     X(const char *, Device_GetName, (void *device))                                                \
+    X(void *, Device_Copy, (void *device))                                                         \
+    X(bool, Device_AreEq, (void *a, void *b))                                                      \
     X(void, Device_Delete, (void *device))                                                         \
     X(void, CString_Delete, (const char *text))                                                    \
     X(bool, Context_AreEq, (void *a, void *b))                                                     \
+    X(void *, Context_Copy, (void *context))                                                       \
     X(void, Context_Delete, (void *context))                                                       \
     X(void *, Queue_Create, (void *context, void *device, void (*failed)(int), int properties))    \
     X(void *, Queue_Copy, (void *queue))                                                           \
     X(void, Queue_Delete, (void *queue))                                                           \
     X(void *, Queue_GetContext, (void *queue))                                                     \
+    X(void *, Queue_GetDevice, (void *queue))                                                      \
     X(bool, Queue_IsInOrder, (void *queue))                                                        \
     X(void, Queue_Wait, (void *queue))                                                             \
     X(void *, Queue_Memcpy, (void *queue, void *to, const void *from, size_t bytes))               \

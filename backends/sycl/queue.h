@@ -30,19 +30,15 @@ HA_IN_ ha_status ha_sycl_create(void *handle, void **made) {
 }
 
 /* A queue of the caller's, in order, and in the context of this device's memory. */
-HA_IN_ ha_status ha_sycl_adopt(void *handle, void *native, void **made) {
+HA_IN_ ha_status ha_sycl_adopt_queue(void *handle, void *native, void **made) {
     ha_sycl_device *device = (ha_sycl_device *)handle;
     void *context = ha_sycl.Queue_GetContext(native);
-    const char *why = NULL;
-    if (context == NULL || !ha_sycl.Context_AreEq(context, device->context))
-        why = "sycl: the queue is of another context than the device's own queues";
-    else if (!ha_sycl.Queue_IsInOrder(native))
-        why = "sycl: the queue is out of order";
+    const int is_here = context != NULL && ha_sycl.Context_AreEq(context, device->context);
     if (context != NULL) ha_sycl.Context_Delete(context);
-    if (why != NULL) {
-        ha_backend_report(0, why);
-        return HA_ERR_ARGUMENT;
-    }
+    if (!is_here)
+        ha_backend_report(0, "sycl: the queue is of another context than the device's own queues; "
+                             "ha_sycl_adopt takes it");
+    if (!is_here || !ha_sycl_is_in_order(native)) return HA_ERR_ARGUMENT;
     void *copy = ha_sycl.Queue_Copy(native);
     return copy != NULL ? ha_sycl_queue_of(device, copy, made) : ha_sycl_fail(device, "Queue_Copy");
 }

@@ -1,7 +1,8 @@
 /* SYCL devices, by the C interface of dpctl: contexts "sycl:0", "sycl:1", … of those that have USM of their own, in
- * dpctl's order. They are taken only if they are named.
+ * dpctl's order, and behind these of contexts that callers' queues are in. They are taken only if they are named.
  *
  *     load.h       the functions, and finding the library
+ *     find.h       which devices there are
  *     device.h     devices and their memory
  *     queue.h      queues and events
  *     log.h        what the compiler says
@@ -32,7 +33,7 @@ static const ha_queue_ops ha_sycl_queue_ops = {
     .drain = ha_sycl_drain,
     .forget = ha_sycl_forget,
     .native = ha_sycl_native,
-    .adopt = ha_sycl_adopt,
+    .adopt = ha_sycl_adopt_queue,
     .launch = ha_sycl_launch,
 };
 

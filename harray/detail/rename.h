@@ -349,6 +349,7 @@
 #define ha_sparse_combine_ HA_RENAME_(ha_sparse_combine_)
 #define ha_status_name HA_RENAME_(ha_status_name)
 #define ha_store_open HA_RENAME_(ha_store_open)
+#define ha_sycl_adopt HA_RENAME_(ha_sycl_adopt)
 #define ha_sync_ HA_RENAME_(ha_sync_)
 #define ha_take_error HA_RENAME_(ha_take_error)
 #define ha_tell_before_waiting_ HA_RENAME_(ha_tell_before_waiting_)

@@ -66,10 +66,11 @@ def _number(queue):
 
 class stream: # pylint: disable=invalid-name
     """with stream(gpu, theirs) as ctx: another package's stream, which in this block, on this thread, no context means. At
-    the end it is waited for, and the other package's alone again."""
+    the end it is waited for, and the other package's alone again. stream(queue): a queue of dpctl's, of any device."""
 
-    def __init__(self, ctx, theirs):
-        self._context = _harray.adopt(ctx, _number(theirs))
+    def __init__(self, ctx, theirs=None):
+        self._theirs = ctx if theirs is None else theirs # its reference has to be there until the end
+        self._context = _harray.adopt(ctx) if theirs is None else _harray.adopt(ctx, _number(theirs))
         self._block = on(self._context)
 
     def __enter__(self):

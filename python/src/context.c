@@ -59,15 +59,30 @@ PyObject *best_context(PyObject *module, PyObject *unused) {
     return context_object(context);
 }
 
-/* adopt(device, stream): the stream of another package as a context. */
+/* A number, or the reference of a queue of dpctl's. */
+static int stream_from(PyObject *object, void **stream) {
+    PyObject *number = PyIndex_Check(object) ? PyNumber_Index(object)
+                                             : PyObject_CallMethod(object, "addressof_ref", NULL);
+    if (!number && PyErr_ExceptionMatches(PyExc_AttributeError))
+        PyErr_Format(PyExc_TypeError, "%R is neither a number nor a queue of dpctl's", object);
+    if (!number) return -1;
+    *stream = (void *)(uintptr_t)PyLong_AsUnsignedLongLongMask(number);
+    Py_DECREF(number);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+/* adopt(device, stream): the stream of another package as a context. adopt(queue): of dpctl's, whose device it says. */
 PyObject *adopt_stream(PyObject *module, PyObject *args) {
     (void)module;
-    PyObject *device;
-    unsigned long long stream;
+    PyObject *first, *second = NULL;
     ha_context *context;
-    if (!PyArg_ParseTuple(args, "OK", &device, &stream) || context_from(device, &context))
-        return NULL;
-    UNLOCKED(context = ha_context_adopt(context, (void *)(uintptr_t)stream));
+    void *stream;
+    if (!PyArg_ParseTuple(args, "O|O", &first, &second)) return NULL;
+    if (second && context_from(first, &context)) return NULL;
+    if (!second && PyIndex_Check(first))
+        return PyErr_Format(PyExc_TypeError, "%R is no queue of dpctl's", first);
+    if (stream_from(second ? second : first, &stream)) return NULL;
+    UNLOCKED(context = second ? ha_context_adopt(context, stream) : ha_sycl_adopt(stream));
     return context_object(context);
 }
 

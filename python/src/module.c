@@ -95,7 +95,7 @@ static PyMethodDef functions[] = {
     {"best", best_context, METH_NOARGS,
      "What HARRAY_DEVICE names, else the first GPU, else the host."},
     {"adopt", adopt_stream, METH_VARARGS,
-     "adopt(ctx, stream): another package's stream as a context."},
+     "adopt(ctx, stream) or adopt(queue of dpctl's): another package's stream as a context."},
     {"exports", list_exports, METH_NOARGS, "What is exported now, and where it was taken."},
     {"set_budget", set_budget, METH_VARARGS, "set_budget(ctx, bytes): \"10GiB\"; 0: all there is."},
     {"set_tier", set_tier, METH_VARARGS,

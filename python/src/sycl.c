@@ -217,7 +217,7 @@ static int owner_of(const void *data, sycl_place p, sycl_owner *owner) {
     return owner->context
                ? 0
                : refuse("'syclobj': its context is none of sycl:N, which are those of dpctl's own "
-                        "queues");
+                        "queues, and of queues that ha.adopt(queue) has taken");
 }
 
 int sycl_owner_of(const void *data, PyObject *syclobj, sycl_owner *owner) {

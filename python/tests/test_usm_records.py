@@ -24,7 +24,7 @@ def test_over_a_stand_in(tmp_path):
     if not compiler or not source.exists():
         pytest.skip("a C compiler and the repository's tests are needed")
     library = tmp_path / "fake_sycl.so"
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", str(library), str(source), "-pthread"], check=True)
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", str(library), str(source), "-pthread", "-ldl"], check=True)
     run(HARRAY_TEST_RECORDS=str(library), HARRAY_SYCL=f"library={library}")
 
 

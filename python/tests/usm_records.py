@@ -6,7 +6,8 @@ parser, too. Cases as in test_memory_kinds.py:
     34  what "syclobj" may be; kinds are not mixed                    test_what_says_whose_memory_it_is
     35  the same memory comes back                                    test_there_and_back
     36  other versions                                                test_wrong_records
-    37  no data, no pair; a pointer of another context                test_wrong_records, test_pointers_of_others
+    37  no data, no pair; a pointer of another context                test_wrong_records, test_pointers_of_others,
+                                                                      test_memory_of_another_context
     38  no shape, negative numbers                                    test_wrong_records
     39  types that are none                                           test_wrong_records
     40  strides that do not go with the shape; none                   test_wrong_records, test_strides_and_offsets
@@ -319,6 +320,118 @@ def test_memory_of_others(kind):
 
 def memory_queue():
     return ha.Memory(1, "device", "sycl:0").__sycl_usm_array_interface__["syclobj"]
+
+
+class Queue:
+    """Of the stand-in, as dpctl's is seen by others. It stays."""
+
+    def __init__(self, library, context, device, properties):
+        make = library.DPCTLQueue_Create
+        make.restype, make.argtypes = ctypes.c_void_p, [ctypes.c_void_p] * 3 + [ctypes.c_int]
+        self.reference = make(context, device, None, properties)
+
+    def addressof_ref(self):
+        return self.reference
+
+    def _get_capsule(self):
+        return capsule_of(self.reference, b"SyclQueueRef")
+
+
+def queues_of_another_context(*in_order):
+    if LIBRARY == "dpctl":
+        device = dpctl.SyclQueue(memory_queue()).sycl_device
+        context = dpctl.SyclContext([device]) # of a device alone it is that of its own queues
+        return [dpctl.SyclQueue(context, device, property=["in_order"] * ordered) for ordered in in_order]
+    library = functions()
+    library.DPCTLQueue_GetDevice.restype = library.DPCTLContext_Create.restype = ctypes.c_void_p
+    device = ctypes.c_void_p(library.DPCTLQueue_GetDevice(ctypes.c_void_p(ha.context("sycl:0").stream)))
+    context = ctypes.c_void_p(library.DPCTLContext_Create(device, None, 0))
+    return [Queue(library, context, device, 2 * ordered) for ordered in in_order]
+
+
+def memory_of(queue, data):
+    """Of another package's, on the device."""
+    if LIBRARY == "dpctl":
+        memory = dpctl.memory.MemoryUSMDevice(len(data), queue=queue)
+        memory.copy_from_host(np.frombuffer(data, "u1"))
+        return memory
+    library, reference = functions(), ctypes.c_void_p(queue.reference)
+    library.DPCTLaligned_alloc_device.restype = ctypes.c_void_p
+    pointer = library.DPCTLaligned_alloc_device(ctypes.c_size_t(64), ctypes.c_size_t(len(data)), reference)
+    library.DPCTLQueue_Memcpy(reference, ctypes.c_void_p(pointer), data, ctypes.c_size_t(len(data)))
+    library.DPCTLQueue_Wait(reference)
+    record = {"data": (pointer, False), "shape": (len(data),), "strides": None, "typestr": "|u1", "version": 1, "syclobj": queue}
+    return type("Memory", (), {"__sycl_usm_array_interface__": record})()
+
+
+def compiles(context):
+    try:
+        ha.kernel("is_it", "(out, double, x)", "i", "x[i] = i;")(context, 1, ha.zeros(1))
+    except NotImplementedError:
+        return False
+    return True
+
+
+def test_memory_of_another_context():
+    """Refused until a queue of that context has been adopted: then it is a memory like others."""
+    queue, another, disorder = queues_of_another_context(True, True, False)
+    theirs, devices = memory_of(queue, np.arange(10.0).tobytes()), ha.devices()
+    with pytest.raises(ValueError, match=r"none of sycl:N.*ha\.adopt\(queue\)"):
+        ha.wrap(theirs)
+    with pytest.raises(ValueError, match="out of order"):
+        ha.adopt(disorder)
+    with pytest.raises(ValueError, match="ha_sycl_adopt takes it"):
+        ha.adopt("sycl:0", queue)
+    assert ha.devices() == devices
+    own = ha.adopt(queue)
+    name = f"sycl:{len([c for c in devices if c.kind == 'sycl'])}"
+    assert own.name == name + "/a1" and ha.context(name) in ha.devices()
+    array = ha.wrap(Record(theirs, shape=(10,), typestr="<f8"))
+    assert array.residency == {name: "dirty"} and array.tolist() == list(range(10))
+    with array.write("sycl:0"): # another memory, although of the same device
+        pass
+    assert array.residency["sycl:0"] == "dirty" and array.residency[name] == "stale"
+    with array.read(own) as access:
+        assert access.__sycl_usm_array_interface__["data"][0] == theirs.__sycl_usm_array_interface__["data"][0]
+    del access
+    if compiles("sycl:0"):
+        add = ha.kernel("add_to", "(inout, array_double_1, x)", "i", "HA_AT(x, i) += 1;")
+        for where in ("sycl:0", own, "sycl:0"):
+            add(where, 10, array)
+        assert array.tolist() == [i + 3 for i in range(10)]
+    with ha.stream(another) as context: # of the same context
+        assert context.name == name + "/a2" and ha.full(3, 1.0).residency == {name: "dirty"}
+    with pytest.raises(RuntimeError, match="is the queue of"):
+        ha.adopt(queue)
+    del array
+    gc.collect()
+    own.unfork()
+    again = ha.adopt(queue)
+    assert again.name.startswith(name + "/a")
+    again.unfork()
+
+
+def test_a_queue_of_a_known_context():
+    if LIBRARY == "dpctl":
+        queue = dpctl.SyclQueue(dpctl.SyclQueue(memory_queue()).sycl_device, property="in_order")
+    else:
+        library = functions()
+        library.DPCTLQueue_GetDevice.restype = library.DPCTLQueue_GetContext.restype = ctypes.c_void_p
+        stream = ctypes.c_void_p(ha.context("sycl:1").stream)
+        queue = Queue(library, library.DPCTLQueue_GetContext(stream), library.DPCTLQueue_GetDevice(stream), 2)
+    devices = ha.devices()
+    with ha.stream(queue) as context:
+        assert context.name.startswith("sycl:0/a" if LIBRARY == "dpctl" else "sycl:1/a")
+    assert ha.devices() == devices
+
+
+@pytest.mark.parametrize("wrong", ["text", None, 1.5])
+def test_what_is_no_queue(wrong):
+    for arguments in ((wrong,), ("sycl:0", wrong)):
+        with pytest.raises(TypeError, match="neither a number nor a queue"):
+            ha.adopt(*arguments)
+    with pytest.raises(TypeError, match="5 is no queue of dpctl's"):
+        ha.adopt(5) # of which device that is it does not say
 
 
 def test_many_records():

@@ -226,6 +226,7 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(wrap, ha_array_wrap(T, 3, NO, 1))                                                            \
     S(context_find, ha_context_find(NO))                                                           \
     S(store_open, ha_store_open(NO))                                                               \
+    S(sycl_adopt, ha_sycl_adopt(NO))                                                               \
     S(context_get, ha_context_get(NO, 0))                                                          \
     S(plan, ha_copy_plan_new(NO, 1))                                                               \
     S(view_new, darray_new(D, 2, NO, NO).array)                                                    \

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -43,19 +44,19 @@ typedef struct work {
 typedef struct object {
     char kind; /* 'v'ector, 'd'evice, 'c'ontext, 'q'ueue, 'e'vent, 's'elector, 'b'undle, 'k'ernel,
                   or 'r'aw argument */
-    int device, properties;
-    work *work;    /* of queues and events */
-    long number;   /* of an event: when so many have been done */
-    void *program; /* of bundles and kernels; the bytes of an argument */
-    char *name;    /* of a kernel */
-    size_t bytes;  /* of an argument */
+    int device, properties, context; /* the context: 0 that of dpctl's own queues */
+    work *work;                      /* of queues and events */
+    long number;                     /* of an event: when so many have been done */
+    void *program;                   /* of bundles and kernels; the bytes of an argument */
+    char *name;                      /* of a kernel */
+    size_t bytes;                    /* of an argument */
 } object;
 
 typedef struct block {
     struct block *next;
     unsigned char *first;
     size_t bytes;
-    int device, kind; /* kind: 1 device, 2 shared, 3 host */
+    int device, context, kind; /* kind: 1 device, 2 shared, 3 host */
 } block;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static block *blocks;
@@ -64,6 +65,11 @@ static size_t used[DEVICES];
 static object *make(char kind, int device, int properties) {
     object *o = malloc(sizeof *o);
     if (o) *o = (object){.kind = kind, .device = device, .properties = properties};
+    return o;
+}
+
+static object *in_context(object *o, int context) {
+    if (o) o->context = context;
     return o;
 }
 
@@ -209,8 +215,18 @@ FAKE const char *DPCTLDevice_GetName(void *d) {
 }
 FAKE void DPCTLDevice_Delete(void *d) { delete ('d', d); }
 FAKE void DPCTLCString_Delete(const char *text) { free((void *)(uintptr_t)text); }
-FAKE bool DPCTLContext_AreEq(void *a, void *b) { return as('c', a)->device == as('c', b)->device; }
-FAKE void *DPCTLContext_Copy(void *c) { return make('c', as('c', c)->device, 0); }
+FAKE bool DPCTLContext_AreEq(void *a, void *b) {
+    return as('c', a)->device == as('c', b)->device && as('c', a)->context == as('c', b)->context;
+}
+static atomic_int contexts;
+FAKE void *DPCTLContext_Create(void *d, void (*failed)(int), int properties) {
+    if (failed || properties) abort();
+    return in_context(make('c', as('d', d)->device, 0), ++contexts);
+}
+FAKE void *DPCTLContext_Copy(void *c) {
+    return in_context(make('c', as('c', c)->device, 0), as('c', c)->context);
+}
+FAKE void *DPCTLDevice_Copy(void *d) { return make('d', as('d', d)->device, 0); }
 FAKE void DPCTLContext_Delete(void *c) { delete ('c', c); }
 FAKE bool DPCTLDevice_AreEq(void *a, void *b) { return as('d', a)->device == as('d', b)->device; }
 
@@ -231,12 +247,14 @@ FAKE void *DPCTLQueue_Create(void *c, void *d, void (*failed)(int), int properti
     work *w = calloc(1, sizeof *w);
     if (!w) abort();
     w->end = &w->first;
-    return with_work(make('q', as('d', d)->device, properties), w, 0);
+    return with_work(in_context(make('q', as('d', d)->device, properties), as('c', c)->context), w,
+                     0);
 }
 FAKE void *DPCTLQueue_Copy(void *q) {
     const object *queue = as('q', q);
     pthread_mutex_lock(&order);
-    object *copy = with_work(make('q', queue->device, queue->properties), queue->work, 0);
+    object *copy = with_work(
+        in_context(make('q', queue->device, queue->properties), queue->context), queue->work, 0);
     pthread_mutex_unlock(&order);
     return copy;
 }
@@ -246,7 +264,9 @@ FAKE void DPCTLQueue_Delete(void *q) {
     pthread_mutex_unlock(&order);
     delete ('q', q);
 }
-FAKE void *DPCTLQueue_GetContext(void *q) { return make('c', as('q', q)->device, 0); }
+FAKE void *DPCTLQueue_GetContext(void *q) {
+    return in_context(make('c', as('q', q)->device, 0), as('q', q)->context);
+}
 FAKE void *DPCTLQueue_GetDevice(void *q) { return make('d', as('q', q)->device, 0); }
 FAKE bool DPCTLQueue_IsInOrder(void *q) { return as('q', q)->properties & IN_ORDER; }
 FAKE void DPCTLQueue_Wait(void *q) {
@@ -325,13 +345,13 @@ FAKE void DPCTLEvent_Delete(void *e) {
 /* ---- memory ----------------------------------------------------------------------------------------- */
 
 static void *allocate(size_t alignment, size_t bytes, void *q, int kind) {
-    const int device = as('q', q)->device;
+    const int device = as('q', q)->device, context = as('q', q)->context;
     pthread_mutex_lock(&lock);
     block *b = bytes <= CAPACITY - used[device] ? malloc(sizeof *b) : NULL;
     void *first = b ? aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment)
                     : NULL;
     if (first) {
-        *b = (block){blocks, first, bytes, device, kind};
+        *b = (block){blocks, first, bytes, device, context, kind};
         blocks = b;
         used[device] += bytes;
     } else {
@@ -356,7 +376,7 @@ FAKE void DPCTLfree_with_queue(void *first, void *q) {
     block **link = &blocks;
     while (*link && (*link)->first != first) link = &(*link)->next;
     block *b = *link;
-    if (!b || b->device != as('q', q)->device) abort();
+    if (!b || b->device != as('q', q)->device || b->context != as('q', q)->context) abort();
     *link = b->next;
     used[b->device] -= b->bytes;
     pthread_mutex_unlock(&lock);
@@ -366,10 +386,12 @@ FAKE void DPCTLfree_with_queue(void *first, void *q) {
 
 FAKE int DPCTLUSM_GetPointerType(const void *pointer, void *c) {
     const uintptr_t at = (uintptr_t)pointer;
-    const int device = as('c', c)->device;
+    const int device = as('c', c)->device, context = as('c', c)->context;
     pthread_mutex_lock(&lock);
     const block *b = blocks;
-    while (b && (b->device != device || at - (uintptr_t)b->first >= b->bytes)) b = b->next;
+    while (b &&
+           (b->device != device || b->context != context || at - (uintptr_t)b->first >= b->bytes))
+        b = b->next;
     const int kind = b ? b->kind : 0;
     pthread_mutex_unlock(&lock);
     return kind;
@@ -390,7 +412,9 @@ FAKE void *DPCTLKernelBundle_CreateFromOCLSource(void *c, void *d, const char *t
                                                  const char *options) {
     if (as('c', c)->device != as('d', d)->device) abort();
     void *program = has_cl() ? cl_compile(text, options) : NULL;
-    return program ? with_program(make('b', as('d', d)->device, 0), program) : NULL;
+    return program ? with_program(in_context(make('b', as('d', d)->device, 0), as('c', c)->context),
+                                  program)
+                   : NULL;
 }
 FAKE void DPCTLKernelBundle_Delete(void *b) {
     cl.ReleaseProgram(as('b', b)->program);
@@ -402,7 +426,8 @@ FAKE void *DPCTLKernelBundle_GetKernel(void *b, const char *name) {
     if (!kernel) return NULL;
     cl.ReleaseKernel(kernel);
     cl.RetainProgram(program);
-    object *made = with_program(make('k', as('b', b)->device, 0), program);
+    object *made = with_program(in_context(make('k', as('b', b)->device, 0), as('b', b)->context),
+                                program);
     made->name = strdup(name);
     return made;
 }
@@ -444,27 +469,28 @@ FAKE void DPCTLRawKernelArg_Delete(void *r) {
     delete ('r', r);
 }
 
-/* Whether a place is in the device's memory, or at the end of a block there. */
-static int is_place(const void *place, int device) {
+/* Whether a place is in the memory of a kernel's device and context, or at the end of a block there. */
+static int is_place(const void *place, const object *k) {
     pthread_mutex_lock(&lock);
     const block *b = blocks;
-    while (b && (b->device != device || (uintptr_t)place - (uintptr_t)b->first > b->bytes))
+    while (b && (b->device != k->device || b->context != k->context ||
+                 (uintptr_t)place - (uintptr_t)b->first > b->bytes))
         b = b->next;
     pthread_mutex_unlock(&lock);
     return b != NULL;
 }
 
 /* Nonzero: the kernel has no such parameter. */
-static int set_place(void *kernel, unsigned i, const void *place, int device) {
+static int set_place(void *kernel, unsigned i, const void *place, const object *k) {
     if (!place) return cl.SetKernelArg(kernel, i, sizeof place, NULL);
-    if (!is_place(place, device)) abort();
+    if (!is_place(place, k)) abort();
     return cl.SetKernelArgSVMPointer(kernel, i, place);
 }
 
-static int set_parameter(void *kernel, unsigned i, void *value, int kind, int device) {
+static int set_parameter(void *kernel, unsigned i, void *value, int kind, const object *k) {
     static const size_t bytes[] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
     if (kind >= 0 && kind < 10) return cl.SetKernelArg(kernel, i, bytes[kind], value);
-    if (kind == 10) return set_place(kernel, i, value, device);
+    if (kind == 10) return set_place(kernel, i, value, k);
     if (kind != 13) abort();
     return cl.SetKernelArg(kernel, i, as('r', value)->bytes, as('r', value)->program);
 }
@@ -484,7 +510,7 @@ static cl_launch *launch_of(const object *k, void **values, const int *kinds, si
                 lanes[0] * lanes[1] * lanes[2] > cl_kernel_number(launch->kernel, CL_KERNEL_LANES);
     for (int d = 0; d < 3; d++) wrong |= all[d] % lanes[d] != 0;
     for (unsigned i = 0; i < n && !wrong; i++)
-        wrong = set_parameter(launch->kernel, i, values[i], kinds[i], k->device);
+        wrong = set_parameter(launch->kernel, i, values[i], kinds[i], k);
     if (!wrong) return launch;
     cl.ReleaseKernel(launch->kernel);
     free(launch);
@@ -494,7 +520,9 @@ static cl_launch *launch_of(const object *k, void **values, const int *kinds, si
 FAKE void *DPCTLQueue_SubmitNDRange(void *k, void *q, void **values, const int *kinds, size_t n,
                                     const size_t *all, const size_t *lanes, size_t dimensions,
                                     void *const *events, size_t count) {
-    if (dimensions != 3 || events || count || as('k', k)->device != as('q', q)->device) abort();
+    if (dimensions != 3 || events || count || as('k', k)->device != as('q', q)->device ||
+        as('k', k)->context != as('q', q)->context)
+        abort();
     cl_launch *launch = launch_of(k, values, kinds, n, all, lanes);
     if (!launch) return NULL;
     pthread_mutex_lock(&order);

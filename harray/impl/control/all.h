@@ -10,6 +10,7 @@
 #include "shutdown.h"
 #include "sim.h"
 #include "store.h"
+#include "sycl.h"
 #include "zero_copy.h"
 
 #endif
