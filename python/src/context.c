@@ -1,5 +1,8 @@
 /* Contexts: harray.Context. Two objects for one context are equal. */
-#include "binding.h"
+#include "raw.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 typedef struct {
     PyObject_HEAD ha_context *context;
@@ -22,10 +25,22 @@ PyObject *context_object(ha_context *context) {
     return (PyObject *)object;
 }
 
+/* Who computes with dpctl gets its devices, unless HARRAY_DEVICE names one. NULL: an error of the library's. */
+static ha_context *find_best(void) {
+    const char *wanted = getenv("HARRAY_DEVICE");
+    const int is_named = wanted && *wanted && strcmp(wanted, "best") != 0;
+    ha_context *context = is_named ? NULL : sycl_best();
+    if (!context) UNLOCKED(context = ha_context_best());
+    return context;
+}
+
 static int find(PyObject *name, ha_context **context) {
     const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
     if (!text) return -1;
-    UNLOCKED(*context = ha_context_find(text));
+    if (!strcmp(text, "best"))
+        *context = find_best();
+    else
+        UNLOCKED(*context = ha_context_find(text));
     return *context ? 0 : (raise_status(HA_OK), -1);
 }
 
@@ -54,9 +69,7 @@ PyObject *find_context(PyObject *module, PyObject *name) {
 
 PyObject *best_context(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
-    ha_context *context;
-    UNLOCKED(context = ha_context_best());
-    return context_object(context);
+    return context_object(find_best());
 }
 
 /* A number, or the reference of a queue of dpctl's. */

@@ -60,4 +60,7 @@ typedef struct {
 } sycl_owner;
 int sycl_owner_of(const void *data, PyObject *syclobj, sycl_owner *owner);
 
+/* The first GPU or accelerator of SYCL's where dpctl has been imported; NULL, without an exception: there is none. */
+ha_context *sycl_best(void);
+
 #endif

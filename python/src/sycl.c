@@ -21,6 +21,8 @@
     X(void, DeviceSelector_Delete, (void *selector))                                               \
     X(void *, DeviceMgr_GetCachedContext, (void *device))                                          \
     X(bool, Device_AreEq, (void *a, void *b))                                                      \
+    X(bool, Device_IsGPU, (void *device))                                                          \
+    X(bool, Device_IsAccelerator, (void *device))                                                  \
     X(void, Device_Delete, (void *device))                                                         \
     X(int, USM_GetPointerType, (const void *pointer, void *context))                               \
     X(void *, USM_GetPointerDevice, (const void *pointer, void *context))
@@ -73,6 +75,41 @@ static void delete_queue(void *queue) {
 }
 
 static void drop_queue(void *queue) { UNLOCKED(delete_queue(queue)); }
+
+/* ---- the best one -------------------------------------------------------------------------------- */
+
+/* Processors are no better than the host. */
+static int is_better(ha_context *c) {
+    void *device = sycl.Queue_GetDevice(ha_context_stream(c));
+    const int is = device && (sycl.Device_IsGPU(device) || sycl.Device_IsAccelerator(device));
+    if (device) sycl.Device_Delete(device);
+    return is;
+}
+
+/* Without the GIL. */
+static ha_context *find_better(void) {
+    char name[32];
+    const int count = ha_context_count("sycl");
+    for (int i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "sycl:%d", i);
+        ha_context *c = ha_context_find(name);
+        if (c && is_better(c)) return c;
+    }
+    (void)ha_take_error(); // of one that cannot be opened
+    return NULL;
+}
+
+ha_context *sycl_best(void) {
+    ha_context *found = NULL;
+    PyObject *modules = PyImport_GetModuleDict(); /* None where an import is forbidden */
+    PyObject *dpctl = modules ? PyDict_GetItemString(modules, "dpctl") : NULL;
+    if (!dpctl || dpctl == Py_None) return NULL;
+    if (load())
+        PyErr_Clear();
+    else
+        UNLOCKED(found = find_better());
+    return found;
+}
 
 /* ---- giving ----------------------------------------------------------------------------------- */
 

@@ -115,6 +115,37 @@ def test_kernels(fake):
         pytest.skip("OpenCL has no device that computes on the host's memory")
 
 
+BEST = """
+    import os, sys, types
+    import harray as ha
+    other = ha.best()
+    assert other.kind != "sycl" and ha.context("best") == other
+    sys.modules["dpctl"] = None # what forbids to import it
+    assert ha.best() == other
+    sys.modules["dpctl"] = types.ModuleType("dpctl")
+    assert ha.best() == ha.context("best") == ha.context("sycl:1") # the stand-in's GPU
+    os.environ["HARRAY_DEVICE"] = "host"
+    assert ha.best() == ha.host
+    os.environ["HARRAY_DEVICE"] = "best"
+    assert ha.best().name == "sycl:1"
+    print("passed")
+"""
+
+
+def test_the_best_where_dpctl_is(fake):
+    assert run(BEST, fake) == "passed\n"
+
+
+def test_the_best_without_the_library():
+    assert run("""
+        import sys, types
+        sys.modules["dpctl"] = types.ModuleType("dpctl")
+        import harray as ha
+        assert ha.best().kind != "sycl"
+        print("passed")
+    """, "/nowhere.so") == "passed\n"
+
+
 def test_too_large_a_block(fake):
     assert run("""
         import harray as ha

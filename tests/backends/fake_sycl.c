@@ -16,6 +16,7 @@
 enum {
     DEVICES = 3,
     WITHOUT_MEMORY = 1,
+    GPU = 2,
     CAPACITY = 1 << 30,
     IN_ORDER = 2,
     COMPLETE = 3,
@@ -199,6 +200,8 @@ FAKE bool DPCTLDevice_HasAspect(void *d, int aspect) {
     if (aspect == 6 || aspect == 7 || aspect == 9) return has_cl(); /* fp64, atomic64, a compiler */
     return device != WITHOUT_MEMORY && aspect >= 12 && aspect <= 14;
 }
+FAKE bool DPCTLDevice_IsGPU(void *d) { return as('d', d)->device == GPU; }
+FAKE bool DPCTLDevice_IsAccelerator(void *d) { return as('d', d)->device < 0; }
 FAKE int DPCTLDevice_GetBackend(void *d) { return as('d', d) ? OPENCL : 0; }
 FAKE size_t DPCTLDevice_GetMaxWorkGroupSize(void *d) {
     return as('d', d) ? cl_number(CL_LANES) : 0;
