@@ -393,6 +393,8 @@ void enqueue_end(void); /* all of them have run */
 PyObject *make_kernel(PyObject *module, PyObject *args);
 PyObject *exported_kernel(PyObject *module, PyObject *args);
 PyObject *launch_kernel(PyObject *module, PyObject *args);
+/* How many blocks of no_transfers() this thread is in. */
+extern _Thread_local int blocks_without_transfers;
 PyObject *kernel_log(PyObject *module, PyObject *args);
 
 /* ---- operations.c ---------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* Kernels whose text comes from Python: what HA_KERNEL would make of it, described at run time, for the compilers of devices.
- * There are no loops of C, so it runs where a device has a compiler only. harray._kernels reads the parameters. And
- * kernels of C that a library exports, which run everywhere. */
+ * There are no loops of C, so it runs where a device has a compiler only; for the host that is PoCL, where it is there.
+ * harray._kernels reads the parameters. And kernels of C that a library exports, which run everywhere. */
 #include "binding.h"
 
 #include <stdio.h>
@@ -231,12 +231,44 @@ static int give_all(const made *m, PyObject *arguments, given *g, const void **a
     return 0;
 }
 
-/* Without loops of C the device has to compile it. */
-static int can_run(const made *m, ha_context *context) {
+/* OpenCL's device that computes on the host's processor: PoCL calls those by how it runs them. NULL: there is none. Without the
+ * GIL. */
+static ha_context *find_pocl(const ha_kernel *kernel) {
+    char name[32], place[300];
+    const int count = ha_context_count("opencl");
+    for (int i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "opencl:%d", i);
+        ha_context *c = ha_context_find(name);
+        if (!c || !ha_kernel_place(kernel, c, place, sizeof place)) continue;
+        const char *device = strstr(place, "Portable Computing Language: ");
+        if (device && (strstr(device, ": pthread") || strstr(device, ": cpu"))) return c;
+    }
+    (void)ha_take_error(); // of one that cannot be opened
+    return NULL;
+}
+
+/* Without loops of C the device has to compile it. *runs: where it is compiled for. */
+static int can_run(const made *m, ha_context *context, ha_context **runs) {
     char place[300];
     size_t length;
+    *runs = context;
     if (m->kernel != &m->own) return 1;
-    UNLOCKED(length = ha_kernel_place(m->kernel, context, place, sizeof place));
+    if (context == ha_host()) UNLOCKED(*runs = find_pocl(m->kernel));
+    if (!*runs) {
+        PyErr_Format(PyExc_NotImplementedError,
+                     "%s: on the host kernels from Python are compiled by PoCL, a driver of "
+                     "OpenCL, and it is not here; "
+                     "devices that compile them are such as opencl:0 and cuda:0",
+                     m->kernel->name);
+        return 0;
+    }
+    if (*runs != context && blocks_without_transfers) {
+        PyErr_Format(PyExc_RuntimeError,
+                     "%s: on the host it is PoCL's %s that runs it, and transfers are refused here",
+                     m->kernel->name, ha_context_name(*runs));
+        return 0;
+    }
+    UNLOCKED(length = ha_kernel_place(m->kernel, *runs, place, sizeof place));
     if (!length) return raise_status(HA_OK), 0;
     if (strstr(place, ": compiled for it")) return 1;
     PyErr_Format(
@@ -244,6 +276,25 @@ static int can_run(const made *m, ha_context *context) {
         "%s: kernels from Python run on devices that compile them, such as opencl:0 and cuda:0; %s",
         m->kernel->name, place);
     return 0;
+}
+
+/* What was computed for the host is to be there, as after its own loops: memory that was wrapped has the values, too. When
+ * that fails, they are where they were computed, and the next opening tries again. */
+static ha_status bring_to_host(const made *m, PyObject *arguments, const char *site) {
+    ha_status status = HA_OK;
+    for (int i = 0; i < m->count && !status; i++) {
+        const ha_kernel_mode_ mode = parameter_of(m, i)->mode;
+        if (mode != HA_KERNEL_INOUT_ && mode != HA_KERNEL_OUT_) continue;
+        const darray x = ARRAY(PyTuple_GetItem(arguments, i));
+        ha_access access;
+        UNLOCKED({
+            status = ha_open_any_(&access, sizeof access, &x, sizeof x, ha_host(), HA_READ | HA_TRY,
+                                  site);
+            if (!status) status = ha_close(&access);
+        });
+        if (status == HA_ERR_BUSY) status = HA_OK; // another thread writes there by now
+    }
+    return status;
 }
 
 /* Dimensions that the kernel does not have are of one lane. */
@@ -271,7 +322,7 @@ static PyObject *refuse_launch(ha_status status, const made *m, PyObject *argume
 PyObject *launch_kernel(PyObject *module, PyObject *args) {
     (void)module;
     PyObject *capsule, *where, *low, *high, *arguments;
-    ha_context *context;
+    ha_context *context, *runs;
     ha_region box;
     given g[HA_MOST_PARAMETERS_];
     const void *address[HA_MOST_PARAMETERS_ + 1] = {NULL};
@@ -281,10 +332,12 @@ PyObject *launch_kernel(PyObject *module, PyObject *args) {
     const made *m = PyCapsule_GetPointer(capsule, capsule_name);
     if (!m || context_from(where, &context) || box_from(low, high, &box)) return NULL;
     if (give_all(m, arguments, g, address)) return NULL;
-    if (!can_run(m, context)) return NULL;
+    if (!can_run(m, context, &runs)) return NULL;
     const char *site = here();
-    UNLOCKED(HA_FROM(site) status = ha_kernel_launch_(m->kernel, context, &box, address));
+    UNLOCKED(HA_FROM(site) status = ha_kernel_launch_(m->kernel, runs, &box, address));
     if (status) return refuse_launch(status, m, arguments);
+    if (runs != context) status = bring_to_host(m, arguments, site);
+    if (status) return raise_status(status);
     Py_RETURN_NONE;
 }
 
@@ -297,6 +350,9 @@ PyObject *kernel_log(PyObject *module, PyObject *args) {
         return NULL;
     const made *m = PyCapsule_GetPointer(capsule, capsule_name);
     if (!m) return NULL;
+    ha_context *pocl = NULL;
+    if (context == ha_host() && m->kernel == &m->own) UNLOCKED(pocl = find_pocl(m->kernel));
+    if (pocl) context = pocl;
     const size_t bytes = ha_kernel_log(m->kernel, context, NULL, 0);
     char *text = malloc(bytes + 1);
     if (!text) return PyErr_NoMemory();

@@ -12,13 +12,18 @@ static PyObject *count_devices(PyObject *module, PyObject *kind) {
     return PyLong_FromLong(count);
 }
 
+_Thread_local int blocks_without_transfers;
+
 static PyObject *no_transfers(PyObject *module, PyObject *flag) {
     (void)module;
     int scope = 1;
-    if (PyObject_IsTrue(flag))
+    if (PyObject_IsTrue(flag)) {
         ha_no_transfers_begin_();
-    else
+        blocks_without_transfers++;
+    } else {
         ha_no_transfers_end_(&scope);
+        blocks_without_transfers--;
+    }
     Py_RETURN_NONE;
 }
 

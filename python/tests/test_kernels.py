@@ -1,6 +1,9 @@
 """Kernels from Python, on a device of OpenCL; without one what is refused before."""
+import os
 import pathlib
 import resource
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -65,10 +68,66 @@ def test_a_body_that_does_not_compile(device):
     assert caught.value.status == "HA_ERR_COMPILE" and "no_such_thing" in wrong.log(device)
 
 
-@pytest.mark.parametrize("where", ["host", "sim:0"])
-def test_where_nothing_compiles(where):
+def test_where_nothing_compiles():
     with pytest.raises(NotImplementedError, match="axpy.*opencl:0"):
-        ha.kernel(*AXPY)(where, 3, 1.0, ha.zeros(3), ha.zeros(3))
+        ha.kernel(*AXPY)("sim:0", 3, 1.0, ha.zeros(3), ha.zeros(3))
+
+
+@pytest.fixture(name="pocl")
+def find_pocl():
+    """Whether the host's kernels can be compiled here."""
+    try:
+        ha.kernel("probe", "(out, float, x)", "i", "x[i] = 1;")("host", 1, ha.zeros(1, "f4"))
+    except NotImplementedError as error:
+        assert "PoCL" in str(error)
+        pytest.skip("there is no PoCL")
+
+
+def test_on_the_host(pocl): # pylint: disable=unused-argument
+    """As by its own loops: the values are there, also in memory that is the caller's."""
+    theirs = np.ones(1000)
+    axpy, x, y = ha.kernel(*AXPY), ha.array(np.arange(1000.0)), ha.wrap(theirs)
+    axpy("host", 1000, 2, x, y)
+    assert np.array_equal(theirs, 1 + 2 * np.arange(1000.0))
+    with ha.no_transfers():
+        assert y.tolist() == theirs.tolist() and x[5] == 5
+        with pytest.raises(RuntimeError, match="PoCL's opencl:.*transfers are refused"): # also where it finds all that it reads
+            axpy("host", 1000, 2, x, y)
+    y[0] = 7 # back and forth
+    with ha.on(ha.host):
+        axpy(None, ((0, 1),), 1, ha.full(1000, 3.0), y)
+    assert theirs[0] == 10 and theirs[1] == 3
+    a = np.random.default_rng(1).random((20, 30), "f4")
+    w = ha.zeros((20, 30), "f4")
+    ha.kernel(*RELAX)("host", ((1, 19), 30), 0.25, ha.array(a), w[:, :])
+    np.testing.assert_allclose(np.asarray(w)[1:-1], a[1:-1] + np.float32(0.25) * (a[:-2] + a[2:] - 2 * a[1:-1]), rtol=1e-6)
+    with x.read("sim:0"), y.write("sim:0") as v:
+        assert v.context.name == "sim:0"
+    del v
+    axpy("host", 1000, 1, x, y)
+    assert theirs[1] == 3 + 1
+
+
+def test_what_the_host_refuses(pocl): # pylint: disable=unused-argument
+    wrong, x = ha.kernel("wrong_here", "(inout, float, x)", "i", "x[i] = no_such_thing;"), ha.zeros(3, "f4")
+    with pytest.raises(ha.DeviceError, match="no_such_thing"):
+        wrong("host", 3, x)
+    assert "no_such_thing" in wrong.log("host") and x.tolist() == [0, 0, 0]
+    with x.write() as v, pytest.raises(BufferError): # of this thread, as everywhere
+        ha.kernel("zero", "(out, float, x)", "i", "x[i] = 0;")("host", 3, x)
+    del v
+
+
+def test_on_the_host_without_pocl():
+    program = """import harray as ha
+try:
+    ha.kernel("zero", "(out, float, x)", "i", "x[i] = 0;")("host", 3, ha.zeros(3, "f4"))
+except NotImplementedError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-X", "dev", "-c", program], capture_output=True, text=True, timeout=60, check=False,
+                          env={**os.environ, "HARRAY_OPENCL": "platform=No Such Maker"})
+    assert "zero: on the host kernels from Python are compiled by PoCL" in done.stdout, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("arguments, words", [
