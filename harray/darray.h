@@ -251,15 +251,15 @@ HA_API HA_MUST_CHECK ha_status darray_prefetch_(darray x, ha_context *context, c
  * failure nothing has changed: a number that cannot be converted is found before anything is
  * written. A `context` says where to do it, NULL as usual; what no device can do with one command
  * is done on the host, and moves when it is used. With harray_ops.h a device that compiles kernels (kernel.h)
- * does it by one: elements of 1, 2, 4, 8 or 16 bytes, in up to four dimensions that do not go on in memory. What
- * it does not take is left to the host all the same. */
+ * does it by kernels, for all elements, numbers or not, in any dimensions. What it does not take is left to the host all the
+ * same. */
 
 /* The elements of `from`, in their order, become those of `to`, which has the same extents (origins do
  * not matter): converted as ha_dvalue_convert does it if they are of another type. Both may be views
  * of one storage: it is as if all were read before the first is written. At a device, where `from`
- * is valid there, of the same type, and both consist of equally spaced pieces; by a kernel, too, where that is
- * not so, also converting numbers of which none can be refused (what is rounded to half or bfloat16: of float and
- * 16 bits). Refused: other extents, a `to` that repeats elements, types of the user's own that are not the same. */
+ * is valid there, of the same type, and both consist of equally spaced pieces; by kernels, too, where that is
+ * not so. A conversion that may be refused looks at all numbers first, and waits for that; one storage is copied through
+ * memory in between, of the same device. Refused: other extents, a `to` that repeats elements, types of the user's own that are not the same. */
 #define darray_copy(to, from, context) darray_copy_(to, from, context, HA_SITE)
 HA_API HA_MUST_CHECK ha_status darray_copy_(darray to, darray from, ha_context *context,
                                             const char *site);
@@ -271,8 +271,8 @@ HA_API HA_MUST_CHECK ha_status darray_fill_(darray x, ha_dvalue value, ha_contex
 
 /* *equal = whether extents and all elements are the same: numbers by value, exactly and whatever
  * their types (-0 is 0, a NaN equals nothing), those of a user's own type by their bytes. Refused:
- * comparing the user's own with something else. On the host; by a kernel numbers of one type that are both valid at
- * a device, and not here. */
+ * comparing the user's own with something else. On the host; by a kernel where both are valid at a device, and not
+ * here. */
 #define darray_equal(a, b, equal) darray_equal_(a, b, equal, HA_SITE)
 HA_API HA_MUST_CHECK ha_status darray_equal_(darray a, darray b, int *equal, const char *site);
 
