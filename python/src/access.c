@@ -61,13 +61,13 @@ PyObject *array_overwrite(PyObject *self, PyObject *const *args, Py_ssize_t coun
 
 /* ---- closing ---------------------------------------------------------------------------------- */
 
-/* Closes it. 0; -1: it is closed, and an exception says what was done with it that must not be. */
+/* Closes what is open. 0; -1: it is closed, and an exception says what was done with it that must not be. */
 static int let_go(PyObject *self) {
     held *h = ACCESS(self)->h;
     ACCESS(self)->h = NULL;
     ACCESS(self)->closed = here();
-    const int status = h ? verify_raise(&h->shown, h) : 0;
-    if (h) held_drop(h);
+    const int status = verify_raise(&h->shown, h);
+    held_drop(h);
     return status;
 }
 
@@ -108,11 +108,12 @@ static PyObject *leave(PyObject *self, PyObject *const *args, Py_ssize_t count) 
         return PyErr_Format(PyExc_TypeError, "__exit__ takes type, value and traceback");
     const int told = ACCESS(self)->h && held_is_exported(ACCESS(self)->h) && args[0] == Py_None;
     if (told) tell_exports(self, "it is closed when that has gone");
-    if (told || args[0] != Py_None)
+    int status = told ? -1 : 0;
+    if (ACCESS(self)->h && (told || args[0] != Py_None))
         let_go_quietly(self);
-    else if (let_go(self))
-        return NULL;
-    if (told) return NULL;
+    else if (ACCESS(self)->h)
+        status = let_go(self);
+    if (status) return NULL;
     Py_RETURN_NONE;
 }
 

@@ -41,9 +41,11 @@ def test_attributes_of_an_access(x):
     assert (v.array, v.shape, v.dtype, v.ndim, v.mode) == (x, (4, 5), "float64", 2, "write")
     assert v.context == ha.context("sim:0") and v.pointer and v.strides == (40, 8) and not v.closed
     assert "test_access.py" in repr(v)
+    with v:
+        v.close()
+        line = told_line()
     v.close()
-    v.close()
-    assert v.closed and "closed at test_access.py" in repr(v)
+    assert v.closed and f"closed at test_access.py:{line}>" in repr(v) # where it was closed first
     for use in (lambda: v.pointer, lambda: np.asarray(v), lambda: v.context, lambda: v.__array_interface__,
                 lambda: v.__enter__(), lambda: memoryview(v), lambda: v.__dlpack__(), lambda: v.stream):
         with pytest.raises(ValueError, match="'field' was closed at test_access.py"):

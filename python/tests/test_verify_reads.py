@@ -118,7 +118,7 @@ ON_HOST = {
     "at the end": """
         a = np.asarray(x)
         poke(a.ctypes.data)
-        print("harray says nothing more")
+        sys.kept = a # until the interpreter has gone
     """,
 }
 ON_CUDA = {
@@ -196,6 +196,7 @@ def run(tmp_path, program, verify="1"):
 def test_on_the_host(tmp_path, name):
     done = run(tmp_path, ON_HOST[name])
     assert done.returncode == 0 and done.stdout.endswith("passed\n"), done.stdout + done.stderr
+    assert ("harray: 'field' was exported for reading" in done.stderr) == (name == "at the end"), done.stderr
 
 
 @pytest.mark.skipif(not cupy.IS_THERE, reason="HARRAY_CUDA does not name the repository's fake driver")
