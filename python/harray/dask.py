@@ -157,7 +157,8 @@ class _DeviceFrame: # pylint: disable=too-few-public-methods
 
     def __init__(self, access, nbytes):
         self._access, self.nbytes = access, nbytes
-        self.__cuda_array_interface__ = {**access.__cuda_array_interface__, "shape": (nbytes,), "typestr": "|u1", "strides": None}
+        self.__cuda_array_interface__ = {**access.__cuda_array_interface__, "shape": (nbytes,), "typestr": "|u1",
+                                         "strides": None}
 
 
 class _Received: # pylint: disable=too-few-public-methods
@@ -165,8 +166,9 @@ class _Received: # pylint: disable=too-few-public-methods
 
     def __init__(self, header, frame):
         self._frame = frame
-        self.__cuda_array_interface__ = {**frame.__cuda_array_interface__, "shape": tuple(header["shape"]), "typestr": header["typestr"],
-                                         "strides": None}
+        told = {name: value for name, value in frame.__cuda_array_interface__.items() if name in ("data", "stream")}
+        self.__cuda_array_interface__ = {**told, "shape": tuple(header["shape"]), "typestr": header["typestr"], "strides": None,
+                                         "version": 3} # frames of RMM say 0
 
 
 def _open_on_gpu(array):
@@ -178,7 +180,7 @@ def _open_on_gpu(array):
         try:
             with no_transfers():
                 return (array if array.order == "C" else _harray.array(array, ctx=where)).read(where)
-        except RuntimeError:
+        except (RuntimeError, MemoryError):
             pass # another one, or the host
     return None
 
@@ -193,7 +195,8 @@ def _serialize_on_gpu(array):
         raise NotImplementedError(f"{array!r} is not on a GPU")
     access.context.finish()
     typestr = access.__cuda_array_interface__["typestr"]
-    return {"shape": access.shape, "typestr": typestr, "name": array.name, "turned": is_turned}, [_DeviceFrame(access, array.nbytes)]
+    header = {"shape": access.shape, "typestr": typestr, "name": array.name, "turned": is_turned}
+    return header, [_DeviceFrame(access, array.nbytes)]
 
 
 @cuda_deserialize.register(_harray.Array)
