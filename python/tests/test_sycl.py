@@ -203,6 +203,22 @@ def test_over_dpctl():
     assert run(ARRAYS, None) == "passed\n"
 
 
+def test_writing_to_what_is_read_is_told():
+    dpctl_device.folder()
+    assert run("""
+        import os
+        os.environ["HARRAY_VERIFY_READS"] = "1"
+        import dpctl.memory, numpy as np, pytest, harray as ha
+        x = ha.array(np.arange(6.0), name="x")
+        with x.read("sycl:0") as v:
+            dpctl.memory.as_usm_memory(v).copy_to_host()
+        with pytest.raises(RuntimeError, match="'x' was exported for reading .__sycl_usm_array_interface__ at .*written to at sycl:0"):
+            with x.read("sycl:0") as v:
+                dpctl.memory.as_usm_memory(v).memset(7)
+        print("passed")
+    """, None) == "passed\n"
+
+
 def test_kernels_over_dpctl():
     dpctl_device.folder()
     assert run(KERNELS, None) == "passed\n"
