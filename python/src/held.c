@@ -94,7 +94,7 @@ held *held_open(darray x, ha_context *context, unsigned how, int waits) {
     if (waits)
         status = open_patiently(h, &interrupted);
     else
-        UNLOCKED(status = open_at_once(h, how | HA_TRY));
+        status = open_at_once(h, how | HA_TRY);
     if (status == HA_OK && !interrupted) return h;
     if (!interrupted) raise_refusal(h, status);
     return give_up(h);

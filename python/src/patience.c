@@ -19,10 +19,16 @@ static ha_status keep(held *h, ha_access *access) {
     return status;
 }
 
-ha_status open_at_once(held *h, unsigned how) {
+static ha_status open_held(held *h, unsigned how) {
     ha_access access;
     const ha_status status = open_access(h, &access, how);
     return status ? status : keep(h, &access);
+}
+
+ha_status open_at_once(held *h, unsigned how) {
+    ha_status status = HA_OK;
+    UNLOCKED(status = open_held(h, how));
+    return status;
 }
 
 /* ---- a thread that waits ---------------------------------------------------------------------- */
@@ -158,14 +164,12 @@ static ha_status wait_interruptibly(held *h, int *interrupted) {
 }
 
 ha_status open_patiently(held *h, int *interrupted) {
-    ha_status status = HA_OK;
-    UNLOCKED(status = open_at_once(h, h->how | HA_TRY));
+    const ha_status status = open_at_once(h, h->how | HA_TRY);
     if (status && PyErr_Occurred()) return *interrupted = 1, status; // by a signal, in a short wait
     if (status != HA_ERR_BUSY && status != HA_ERR_MEMORY) return status;
     (void)ha_take_error(); // memory that others use is waited for as well
     if (is_main_thread()) return wait_interruptibly(h, interrupted);
-    UNLOCKED(status = open_at_once(h, h->how));
-    return status;
+    return open_at_once(h, h->how);
 }
 
 int wait_for_others(darray x, ha_context *context, unsigned how) {
@@ -186,14 +190,21 @@ int wait_at_home(darray x, unsigned how) {
 /* What happens sooner than another thread begins to wait for it needs none. */
 static const double soon = 50e-6;
 
-int finish_patiently(ha_context *context) {
+/* Within so many seconds; 0: whenever that may be. */
+static ha_status finish(ha_context *context, double seconds) {
     ha_status status = HA_OK;
-    UNLOCKED(status = ha_context_finish_within(context, soon));
+    UNLOCKED(status = seconds > 0 ? ha_context_finish_within(context, seconds)
+                                  : ha_context_finish(context));
+    return status;
+}
+
+int finish_patiently(ha_context *context) {
+    ha_status status = finish(context, soon);
     if (status != HA_ERR_BUSY) return status ? (raise_status(status), -1) : 0;
     wait *w = is_main_thread() ? new_wait(context) : NULL;
     if (w) w = begin_wait(w);
     if (!w) { // nobody could interrupt it
-        UNLOCKED(status = ha_context_finish(context));
+        status = finish(context, 0);
         return status ? (raise_status(status), -1) : 0;
     }
     if (look_out(w)) return -1;

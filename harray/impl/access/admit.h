@@ -314,11 +314,11 @@ HA_IN_ ha_status ha_busy_try(ha_array *a, int exclusive, int waits, ha_holder *o
 
 /* Takes busy; waits for it, which is short. exclusive: refuses while accesses are open. */
 HA_IN_ ha_status ha_busy_begin(ha_array *a, int exclusive, ha_holder *other) {
+    HA_MAY_WAIT_();
     ha_status s = ha_busy_try(a, exclusive, 0, other);
     if (s != HA_RETRY_) return s;
     ha_bucket *b = ha_bucket_of(a);
     HA_UNCANCELLED_;
-    HA_MAY_WAIT_();
     pthread_mutex_lock(&b->lock);
     while ((s = ha_busy_try(a, exclusive, 1, other)) == HA_RETRY_) {
         pthread_cond_wait(&b->change, &b->lock);
