@@ -13,6 +13,7 @@ import pytest
 import harray as ha
 from test_memory_kinds import stand_in
 
+HAS_TESTCAPI = importlib.util.find_spec("_testcapi") is not None # some distributions have it in a package of its own
 KERNELS = r"""
 #include <harray_ops.h>
 HA_KERNEL(double_it, ((inout, double, x)), i, { x[i] *= 2; });
@@ -96,7 +97,10 @@ PROGRAMS = {
         begun.wait()
     """,
     "no memory": """
-        import _testcapi
+        try:
+            import _testcapi
+        except ImportError:
+            sys.exit()
         for n in range(60):
             try:
                 _testcapi.set_nomemory(n, n + 1)
@@ -135,8 +139,8 @@ def _libraries(tmp_path_factory):
     folder = tmp_path_factory.mktemp("libraries")
     sycl, source, kernels = stand_in(folder, "fake_sycl"), folder / "kernels.c", folder / "libkernels.so"
     source.write_text(KERNELS, encoding="ascii")
-    subprocess.run(["cc", "-std=c11", "-shared", "-fPIC", "-fvisibility=hidden", "-I", ha.get_include(), source, ha.get_library(), "-o", kernels],
-                   check=True)
+    subprocess.run(["cc", "-std=c11", "-shared", "-fPIC", "-fvisibility=hidden", "-I", ha.get_include(), source, ha.get_library(),
+                    "-o", kernels], check=True)
     return {"HARRAY_SYCL": f"library={sycl}", "HARRAY_TEST_KERNELS": str(kernels)}
 
 
@@ -147,8 +151,8 @@ def _checked(tmp_path_factory):
     if not sites.exists():
         pytest.skip("the wheel was built without -Dchecks=true")
     import fake_cupy # pylint: disable=import-outside-toplevel
-    if not fake_cupy.IS_THERE or not importlib.util.find_spec("_testcapi"):
-        pytest.skip("the fake driver of CUDA and _testcapi are needed to get everywhere")
+    if not fake_cupy.IS_THERE:
+        pytest.skip("HARRAY_CUDA does not name the repository's fake driver, which is needed to get everywhere")
 
 
 @pytest.fixture(name="all_sites", scope="module")
@@ -169,7 +173,7 @@ def said(all_sites, word):
 
 def test_each_site_is_reached(all_sites):
     missing = sorted(set(all_sites["calls"]) - said(all_sites, "reached"))
-    assert not missing
+    assert len(missing) <= (not HAS_TESTCAPI), missing # one is for where there is no memory
 
 
 def test_each_release_that_is_dropped_is_found(all_sites):

@@ -228,8 +228,8 @@ class Program:
         place, overwrites = self.random.choice(self.places), self.random.random() < 0.4
         new = self.values(a.shape, a.dtype) if overwrites else (a + self.random.randrange(9)).astype(a.dtype)
         self.tell("write", root, place, "overwrite" if overwrites else "add")
-        if place.startswith("sim"):
-            self.write_on_sim(x, a, new, place, overwrites)
+        if place != "host" and place not in GPUS:
+            self.write_there(x, a, new, place, overwrites)
         else:
             with (x.overwrite if overwrites else x.write)(place) as access:
                 self.write_by_others(access, a, new, overwrites)
@@ -248,7 +248,7 @@ class Program:
             got[...] = new
         del got # or the access would stay open
 
-    def write_on_sim(self, x, a, new, place, overwrites):
+    def write_there(self, x, a, new, place, overwrites):
         if not overwrites and a.size and x.dtype in ADDED:
             with ha.on(place):
                 ha.ops.add(x, int(np.real(new.flat[0] - a.flat[0])), x, on=place)
@@ -332,17 +332,35 @@ def test_on_fake_cuda(seed):
     assert not ha.exports() and not cupy.live
 
 
+def run_elsewhere(places, **environment):
+    """In an interpreter of its own, as devices stay as they are found."""
+    program = f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r}); import test_property; test_property.run_all({places})"
+    return subprocess.run([sys.executable, "-X", "dev", "-c", program], capture_output=True, text=True, timeout=300, check=False,
+                          env={**os.environ, **environment})
+
+
+def run_all(places):
+    """What the subprocess does."""
+    for place in places:
+        try:
+            ha.context(place)
+        except (LookupError, RuntimeError) as error:
+            print("skipped:", error)
+            return
+    for seed in SEEDS:
+        run(2000 + seed, places)
+    print("passed")
+
+
 @pytest.mark.parametrize("options", ["unified=1", "delay=20us,seed=3", "capacity=64K,devices=2"])
 def test_on_other_devices(options):
-    """In an interpreter of its own, as devices stay as they are found."""
-    program = f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r}); import test_property; test_property.run_all()"
-    done = subprocess.run([sys.executable, "-X", "dev", "-c", program], capture_output=True, text=True, timeout=300, check=False,
-                          env={**os.environ, "HARRAY_SIM": options, "HARRAY_ZERO_COPY": str(int("unified" in options))})
+    done = run_elsewhere(["host", "sim:0", "sim:1"], HARRAY_SIM=options, HARRAY_ZERO_COPY=str(int("unified" in options)))
     assert done.returncode == 0 and done.stdout == "passed\n", done.stdout + done.stderr
 
 
-def run_all():
-    """What the subprocess does."""
-    for seed in SEEDS:
-        run(2000 + seed, ["host", "sim:0", "sim:1"])
-    print("passed")
+@pytest.mark.parametrize("options", ["", "memory=usm"])
+def test_on_opencl(options):
+    done = run_elsewhere(["host", "sim:0", "opencl:0"], HARRAY_OPENCL=options)
+    if done.stdout.startswith("skipped:"):
+        pytest.skip(done.stdout.strip())
+    assert done.returncode == 0 and done.stdout == "passed\n", done.stdout + done.stderr
