@@ -44,22 +44,22 @@ typedef enum ha_map_operation {
     HA_ABS,        /* of all; of complex ones it is real (HA_REAL_PART) */
     HA_SIGN,       /* -1, 0 or 1; NaN stays. Of all but complex ones */
     HA_CONJUGATE,  /* of complex ones */
-    HA_RECIPROCAL, /* from here on of real ones */
-    HA_SQRT,
+    HA_RECIPROCAL, /* from here on of real ones; those marked + of complex ones, too: + */
+    HA_SQRT,       /* + */
     HA_CBRT,
-    HA_EXP,
+    HA_EXP, /* + */
     HA_EXPM1,
-    HA_LOG,
+    HA_LOG, /* + */
     HA_LOG1P,
-    HA_SIN,
-    HA_COS,
-    HA_TAN,
+    HA_SIN, /* + */
+    HA_COS, /* + */
+    HA_TAN, /* + */
     HA_ASIN,
     HA_ACOS,
     HA_ATAN,
-    HA_SINH,
-    HA_COSH,
-    HA_TANH,
+    HA_SINH, /* + */
+    HA_COSH, /* + */
+    HA_TANH, /* + */
     HA_ERF,
     HA_FLOOR,
     HA_CEIL,
@@ -83,8 +83,8 @@ typedef enum ha_combine_operation {
     HA_ABS_MAXIMUM, /* the greater of their absolute values */
     HA_ABS_DIFFERENCE,
     HA_MODULO, /* x - n y with n = x / y, cut off: what is left of the division */
-    HA_POWER,  /* from here on of real ones */
-    HA_ATAN2,  /* atan2(x, y) */
+    HA_POWER, /* from here on of real ones; this one of complex ones, too: e to y log x, 1 where y is 0 */
+    HA_ATAN2, /* atan2(x, y) */
     HA_HYPOT,
     HA_COPYSIGN, /* |x| with the sign of y */
     HA_COMPLEX,  /* x + i y: z is of c128 for double, else of c64 */

@@ -185,6 +185,8 @@ static double _Complex naive_complex(int op, double _Complex u, double _Complex 
         return u / v;
     case HA_DIVIDE_INTO:
         return v / u;
+    case HA_POWER:
+        return v == 0 ? 1 : u == 0 && creal(v) > 0 ? 0 : cexp(v * clog(u));
     default:
         return a * u + b * v;
     }
@@ -227,9 +229,21 @@ static ha_dvalue naive_part(ha_map_operation op, ha_dvalue x) {
 /* The type of the result; that of masks is uint8_t here. */
 HA_UNUSED static ha_dtype type_of_map(ha_dtype type, int op) {
     if (is_test(op)) return HA_DTYPE_uint8_t;
-    if (ha_dtype_kind(type) != HA_KIND_COMPLEX || op <= HA_SQUARE || op == HA_CONJUGATE)
-        return type;
+    const int is_part = op == HA_ABS || op == HA_REAL_PART || op == HA_IMAGINARY_PART ||
+                        op == HA_ARGUMENT;
+    if (ha_dtype_kind(type) != HA_KIND_COMPLEX || !is_part) return type;
     return type == HA_DTYPE_c64 ? HA_DTYPE_float : HA_DTYPE_double;
+}
+
+static double _Complex naive_complex_map(ha_map_operation op, double _Complex u) {
+    static double _Complex (*const functions[HA_MAPS_])(double _Complex) = {
+        [HA_CONJUGATE] = conj, [HA_SQRT] = csqrt, [HA_EXP] = cexp, [HA_LOG] = clog,
+        [HA_SIN] = csin,       [HA_COS] = ccos,   [HA_TAN] = ctan, [HA_SINH] = csinh,
+        [HA_COSH] = ccosh,     [HA_TANH] = ctanh};
+    return op == HA_NEGATE       ? -u
+           : op == HA_SQUARE     ? u * u
+           : op == HA_RECIPROCAL ? 1 / u
+                                 : functions[op](u);
 }
 
 HA_UNUSED static ha_dvalue naive_map(ha_map_operation op, ha_dvalue x) {
@@ -239,10 +253,8 @@ HA_UNUSED static ha_dvalue naive_map(ha_map_operation op, ha_dvalue x) {
     case HA_KIND_SIGNED:
     case HA_KIND_UNSIGNED:
         return naive_integer_map(op, x);
-    case HA_KIND_COMPLEX: {
-        const double _Complex u = complex_of(x);
-        return of_complex(x.type, op == HA_NEGATE ? -u : op == HA_SQUARE ? u * u : conj(u));
-    }
+    case HA_KIND_COMPLEX:
+        return of_complex(x.type, naive_complex_map(op, complex_of(x)));
     default:
         return x.type == HA_DTYPE_double ? ha_dvalue_of_double(naive_map_double(op, x.as_double))
                                          : of_float(x.type, naive_map_float(op, (float)real_of(x)));

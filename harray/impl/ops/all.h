@@ -2,6 +2,7 @@
  *
  *     types.h        the types whose arithmetic is compiled
  *     expressions.h  the table: what each operation computes, of each type, in C
+ *     complex_functions.h  roots, exponentials, sines, … of complex numbers
  *     random.h       random numbers
  *     rows.h         the table as loops over rows
  *     lines.h        the operations by type

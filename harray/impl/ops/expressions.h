@@ -8,7 +8,7 @@
 
 #include "../kernels/all.h"
 #include "../../ops.h"
-#include "types.h"
+#include "complex_functions.h"
 
 #include <math.h>
 
@@ -57,7 +57,8 @@
 #define HA_MAPS_OF_COMPLEX_(X, T, P)                                                               \
     X(T, HA_NEGATE, negate, P(negate)(u))                                                          \
     X(T, HA_SQUARE, square, P(mul)(u, u))                                                          \
-    X(T, HA_CONJUGATE, conjugate, P(conj)(u))
+    X(T, HA_CONJUGATE, conjugate, P(conj)(u))                                                      \
+    X(T, HA_RECIPROCAL, reciprocal, P(div)(P(make)(1, 0), u))
 /* ---- of two arguments ---------------------------------------------------------------------------- */
 
 #define HA_COMBINES_OF_INTEGERS_(X, T, U)                                                          \
@@ -152,7 +153,17 @@ enum { HA_AXPBY_, HA_CLIP_, HA_SPECIALS_ };
     X(T, R, HA_OP_OTHER, HA_OP_OF_MAPS + HA_ABS, 1, abs, F(hypot)(u.re, u.im))                     \
     X(T, R, HA_OP_OTHER, HA_OP_OF_MAPS + HA_REAL_PART, 1, real_part, u.re)                         \
     X(T, R, HA_OP_OTHER, HA_OP_OF_MAPS + HA_IMAGINARY_PART, 1, imaginary_part, u.im)               \
-    X(T, R, HA_OP_OTHER, HA_OP_OF_MAPS + HA_ARGUMENT, 1, argument, F(atan2)(u.im, u.re))
+    X(T, R, HA_OP_OTHER, HA_OP_OF_MAPS + HA_ARGUMENT, 1, argument, F(atan2)(u.im, u.re))           \
+    X(T, T, HA_OP_CALLS, HA_OP_OF_MAPS + HA_SQRT, 1, sqrt, T##_sqrt_(u))                           \
+    X(T, T, HA_OP_CALLS, HA_OP_OF_MAPS + HA_EXP, 1, exp, T##_exp_(u))                              \
+    X(T, T, HA_OP_CALLS, HA_OP_OF_MAPS + HA_LOG, 1, log, T##_log_(u))                              \
+    X(T, T, HA_OP_CALLS, HA_OP_OF_MAPS + HA_SIN, 1, sin, T##_sin_(u))                              \
+    X(T, T, HA_OP_CALLS, HA_OP_OF_MAPS + HA_COS, 1, cos, T##_cos_(u))                              \
+    X(T, T, HA_OP_CALLS, HA_OP_OF_MAPS + HA_TAN, 1, tan, T##_tan_(u))                              \
+    X(T, T, HA_OP_CALLS, HA_OP_OF_MAPS + HA_SINH, 1, sinh, T##_sinh_(u))                           \
+    X(T, T, HA_OP_CALLS, HA_OP_OF_MAPS + HA_COSH, 1, cosh, T##_cosh_(u))                           \
+    X(T, T, HA_OP_CALLS, HA_OP_OF_MAPS + HA_TANH, 1, tanh, T##_tanh_(u))                           \
+    X(T, T, HA_OP_CALLS, HA_OP_OF_COMBINES + HA_POWER, 2, power, T##_pow_(u, v))
 #define HA_OTHERS_OF_int8_t_(X)
 #define HA_OTHERS_OF_int16_t_(X)
 #define HA_OTHERS_OF_uint8_t_(X)

@@ -89,6 +89,14 @@ HA_IN_ const char *ha_op_scale_text(const ha_op_type *type) {
     return ha_op_scale(type) == HA_DTYPE_float ? "float" : "double";
 }
 
+HA_IN_ const char *ha_op_functions_of(ha_dtype number) {
+    const char *functions = "";
+    HA_IF_ha_c64_(if (number == HA_DTYPE_c64) functions = ha_uses_ha_functions_of_c64;)
+        HA_IF_ha_c128_(if (number == HA_DTYPE_c128) functions = ha_uses_ha_functions_of_c128;)(void)
+            number;
+    return functions;
+}
+
 /* In the order of ha_op_walk_of. */
 HA_IN_ void ha_op_add_parameters(ha_op_kernel *k) {
     static const char *const at[] = {"by0", "by1", "by2", "by3"};
@@ -112,6 +120,9 @@ HA_IN_ void ha_op_add_parameters(ha_op_kernel *k) {
         ha_op_add_number(k, "from", HA_DTYPE_int64_t, "int64_t");
         for (int d = 0; d < key->rank; d++) ha_op_add_number(k, at[d], HA_DTYPE_int64_t, "int64_t");
     }
+    if (key->line->kind == HA_OP_CALLS)
+        ha_op_add_parameter(k, HA_KERNEL_USES_, "ha_complex_functions",
+                            ha_op_functions_of(type->number));
     if (is_random)
         ha_op_add_parameter(k, HA_KERNEL_USES_, "ha_random_bits", ha_uses_ha_random_bits);
     if (key->tree)

@@ -7,6 +7,7 @@
 /* What an operation reads and writes beside elements of its type. */
 typedef enum ha_op_kind {
     HA_OP_PLAIN,
+    HA_OP_CALLS,  /* it calls functions of complex_functions.h */
     HA_OP_MASK,   /* the result is a mask */
     HA_OP_OTHER,  /* it is of another type */
     HA_OP_PLACE,  /* the place of each element is an argument */
