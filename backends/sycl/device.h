@@ -61,6 +61,14 @@ HA_IN_ int ha_sycl_reaches(void *memory, const ha_place *other) {
     return strcmp(other->backend->kind, "host") == 0;
 }
 
+/* Several devices may be in one context; what is the host's memory is of no device. */
+HA_IN_ int ha_sycl_is_of(const ha_sycl_device *device, const void *pointer) {
+    void *of = ha_sycl.USM_GetPointerDevice(pointer, device->context);
+    const int is = of != NULL && ha_sycl.Device_AreEq(of, device->device);
+    if (of != NULL) ha_sycl.Device_Delete(of);
+    return is;
+}
+
 HA_IN_ int ha_sycl_knows(void *memory, const void *pointer, ha_memory_kind *kind) {
     static const ha_memory_kind kinds[] = {[HA_SYCL_KIND_DEVICE] = HA_MEMORY_DEVICE,
                                            [HA_SYCL_KIND_SHARED] = HA_MEMORY_MANAGED,
@@ -68,6 +76,7 @@ HA_IN_ int ha_sycl_knows(void *memory, const void *pointer, ha_memory_kind *kind
     const ha_sycl_device *device = (const ha_sycl_device *)memory;
     const int found = pointer ? ha_sycl.USM_GetPointerType(pointer, device->context) : 0;
     if (found < HA_SYCL_KIND_DEVICE || found > HA_SYCL_KIND_HOST) return 0;
+    if (found != HA_SYCL_KIND_HOST && !ha_sycl_is_of(device, pointer)) return 0;
     *kind = kinds[found];
     return 1;
 }

@@ -65,7 +65,8 @@ enum { /* parameters of kernels */
     X(void *, aligned_alloc_host, (size_t alignment, size_t bytes, void *queue))                   \
     X(void *, aligned_alloc_shared, (size_t alignment, size_t bytes, void *queue))                 \
     X(void, free_with_queue, (void *block, void *queue))                                           \
-    X(int, USM_GetPointerType, (const void *pointer, void *context))
+    X(int, USM_GetPointerType, (const void *pointer, void *context))                               \
+    X(void *, USM_GetPointerDevice, (const void *pointer, void *context))
 
 /* Those of kernels: older libraries, which lack some, have memory all the same. */
 #define HA_SYCL_KERNEL_FUNCTIONS_(X)                                                               \

@@ -29,15 +29,23 @@ HA_IN_ ha_status ha_sycl_create(void *handle, void **made) {
                           : ha_sycl_fail(device, "Queue_Create");
 }
 
-/* A queue of the caller's, in order, and in the context of this device's memory. */
+HA_IN_ int ha_sycl_is_queue_of(const ha_sycl_device *device, void *native) {
+    void *context = ha_sycl.Queue_GetContext(native), *own = ha_sycl.Queue_GetDevice(native);
+    const int is = context != NULL && own != NULL &&
+                   ha_sycl.Context_AreEq(context, device->context) &&
+                   ha_sycl.Device_AreEq(own, device->device);
+    if (context != NULL) ha_sycl.Context_Delete(context);
+    if (own != NULL) ha_sycl.Device_Delete(own);
+    return is;
+}
+
+/* A queue of the caller's, in order, of this device, and in the context of its memory. */
 HA_IN_ ha_status ha_sycl_adopt_queue(void *handle, void *native, void **made) {
     ha_sycl_device *device = (ha_sycl_device *)handle;
-    void *context = ha_sycl.Queue_GetContext(native);
-    const int is_here = context != NULL && ha_sycl.Context_AreEq(context, device->context);
-    if (context != NULL) ha_sycl.Context_Delete(context);
+    const int is_here = ha_sycl_is_queue_of(device, native);
     if (!is_here)
-        ha_backend_report(0, "sycl: the queue is of another context than the device's own queues; "
-                             "ha_sycl_adopt takes it");
+        ha_backend_report(0, "sycl: the queue is of another device or context than the device's "
+                             "own queues; ha_sycl_adopt takes it");
     if (!is_here || !ha_sycl_is_in_order(native)) return HA_ERR_ARGUMENT;
     void *copy = ha_sycl.Queue_Copy(native);
     return copy != NULL ? ha_sycl_queue_of(device, copy, made) : ha_sycl_fail(device, "Queue_Copy");

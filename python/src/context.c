@@ -94,6 +94,9 @@ PyObject *adopt_stream(PyObject *module, PyObject *args) {
     if (second && context_from(first, &context)) return NULL;
     if (!second && PyIndex_Check(first))
         return PyErr_Format(PyExc_TypeError, "%R is no queue of dpctl's", first);
+    if (second && !PyIndex_Check(second) && strcmp(ha_context_kind(context), "sycl") != 0)
+        return PyErr_Format(PyExc_TypeError, "%R is not a number, as streams of %s are", second,
+                            ha_context_name(context));
     if (stream_from(second ? second : first, &stream)) return NULL;
     UNLOCKED(context = second ? ha_context_adopt(context, stream) : ha_sycl_adopt(stream));
     return context_object(context);

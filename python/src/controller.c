@@ -117,8 +117,10 @@ static void hear(const ha_event_info *e, void *user) {
     (void)user;
     if (!listener(e)) return;
     const callback c = callback_begin();
-    PyObject *function = Py_XNewRef(listener(e)); // which may take the controller off
-    if (function) answer(tell(function, e), 0);
+    PyObject *function = Py_XNewRef(listener(e));         // which may take the controller off
+    PyObject *told = function ? tell(function, e) : NULL; // whatever it returns is for nobody
+    if (function && !told) PyErr_WriteUnraisable(function);
+    Py_XDECREF(told);
     Py_XDECREF(function);
     callback_end(c);
 }

@@ -182,13 +182,17 @@ static int refuse(const made *m, int i, const char *why) {
 
 static int give_value(const made *m, int i, PyObject *object, given *g) {
     ha_dvalue value;
+    char more[200];
     if (is_array(object)) return refuse(m, i, "is a number, not an array");
     if (number_to(object, &value)) {
         if (!PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
         return PyErr_Clear(), refuse(m, i, "is a number");
     }
     const ha_status status = ha_dvalue_store(value, m->type[i], g->value);
-    return status ? (raise_with(status, parameter_of(m, i)->name), -1) : 0;
+    if (!status) return 0;
+    snprintf(more, sizeof more, "; it is parameter '%s' of %s", parameter_of(m, i)->name,
+             m->kernel->name);
+    return raise_with(status, more), -1;
 }
 
 /* An array as a parameter T takes it is all of what has one dimension. */
@@ -235,16 +239,17 @@ static int give_all(const made *m, PyObject *arguments, given *g, const void **a
  * GIL. */
 static ha_context *find_pocl(const ha_kernel *kernel) {
     char name[32], place[300];
+    ha_context *found = NULL;
     const int count = ha_context_count("opencl");
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count && !found; i++) {
         snprintf(name, sizeof name, "opencl:%d", i);
         ha_context *c = ha_context_find(name);
         if (!c || !ha_kernel_place(kernel, c, place, sizeof place)) continue;
         const char *device = strstr(place, "Portable Computing Language: ");
-        if (device && (strstr(device, ": pthread") || strstr(device, ": cpu"))) return c;
+        if (device && (strstr(device, ": pthread") || strstr(device, ": cpu"))) found = c;
     }
-    (void)ha_take_error(); // of one that cannot be opened
-    return NULL;
+    (void)ha_take_error(); // of those that cannot be opened
+    return found;
 }
 
 /* Without loops of C the device has to compile it. *runs: where it is compiled for. */

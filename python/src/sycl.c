@@ -52,9 +52,13 @@ static int find_functions(void *library) {
 /* 0, or -1: there are no SYCL devices. */
 static int load(void) {
     if (sycl.library) return 0;
-    ha_context *first;
-    UNLOCKED(first = ha_context_find("sycl:0"));
-    if (!first) return raise_status(HA_OK), -1;
+    int count;
+    UNLOCKED(count = ha_context_count("sycl"));
+    if (count <= 0) {
+        ha_context *first;
+        UNLOCKED(first = ha_context_find("sycl:0")); // which says why there is none
+        if (!first) return raise_status(HA_OK), -1;
+    }
     void *library = find_library();
     if (!library)
         return PyErr_SetString(PyExc_NotImplementedError, "dpctl's library is not to be found"), -1;
@@ -89,14 +93,15 @@ static int is_better(ha_context *c) {
 /* Without the GIL. */
 static ha_context *find_better(void) {
     char name[32];
+    ha_context *found = NULL;
     const int count = ha_context_count("sycl");
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count && !found; i++) {
         snprintf(name, sizeof name, "sycl:%d", i);
         ha_context *c = ha_context_find(name);
-        if (c && is_better(c)) return c;
+        if (c && is_better(c)) found = c;
     }
-    (void)ha_take_error(); // of one that cannot be opened
-    return NULL;
+    (void)ha_take_error(); // of those that cannot be opened
+    return found;
 }
 
 ha_context *sycl_best(void) {
@@ -223,14 +228,15 @@ static int is_at(ha_context *c, void *context, void *device) {
 /* "sycl:N" whose memory it is; NULL: it is of none. Without the GIL. */
 static ha_context *find_context_at(void *context, void *device) {
     char name[32];
+    ha_context *found = NULL;
     const int count = ha_context_count("sycl");
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count && !found; i++) {
         snprintf(name, sizeof name, "sycl:%d", i);
         ha_context *c = ha_context_find(name);
-        if (c && is_at(c, context, device)) return c;
+        if (c && is_at(c, context, device)) found = c;
     }
-    (void)ha_take_error(); // of one that cannot be opened
-    return NULL;
+    (void)ha_take_error(); // of those that cannot be opened
+    return found;
 }
 
 /* What the library says of a pointer in the context of its record. */

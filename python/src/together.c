@@ -65,7 +65,8 @@ static PyObject *names_of(const opening *o) {
     PyObject *text = PyUnicode_FromString("");
     for (Py_ssize_t i = 0; text && i < o->count; i++) {
         char name[64];
-        const long long bytes = darray_size(o->h[i].x) * (int64_t)dtype_size(o->h[i].x.type);
+        const size_t elements = ha_array_size(o->h[i].x.array); // of a view all is opened
+        const long long bytes = (long long)(elements * dtype_size(o->h[i].x.type));
         replace(&text, PyUnicode_FromFormat("%U%s%s (%lld bytes)", text, i ? ", " : "",
                                             array_called(o->h[i].x, name, sizeof name), bytes));
     }

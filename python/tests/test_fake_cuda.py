@@ -425,6 +425,10 @@ def test_adopting_a_stream(x, gpu):
         assert (cupy.asarray(v).get() == 6).all()
     with pytest.raises(RuntimeError):
         ha.adopt(gpu, number) # it is a context
+    class Queue: # as dpctl's, which are not CUDA's
+        def addressof_ref(self): return number
+    with pytest.raises(TypeError, match="is not a number, as streams of cuda:0 are"):
+        ha.adopt(gpu, Queue())
     own.unfork()
     ha.adopt(gpu, number).unfork()
     legacy = ha.adopt(gpu, 0)

@@ -138,6 +138,8 @@ except NotImplementedError as error:
 def test_wrong_arguments(arguments, words):
     with pytest.raises(TypeError, match=words):
         ha.kernel(*AXPY)("host", *arguments)
+    with pytest.raises(ValueError, match="128 .*does not fit.*; it is parameter 's' of small$"):
+        ha.kernel("small", "(value, int8_t, s), (out, double, y)", "i", "y[i] = s;")("host", 3, 128, ha.zeros(3))
     with pytest.raises(TypeError, match="'u' has 2 dimensions, not 1"):
         ha.kernel(*RELAX)("host", (3, 3), 1, ha.zeros(3, "f4"), ha.zeros((3, 3), "f4"))
 

@@ -224,6 +224,13 @@ def test_what_a_controller_may_do(tmp_path):
     for x in made: x.write(gpu).close()
     assert ZeroDivisionError in raised and ValueError in raised and KeyError in raised
     assert [x[0, 0] for x in made] == [0, 1, 2]
+    raised.clear()
+    class Returns(ha.Controller): # which is for nobody
+        def allocated(self, array): return "made"
+        def freed(self, array): return array
+    ha.set_controller(Returns())
+    ha.zeros(3, name="short").write().close()
+    assert not raised
 
 
 @alone

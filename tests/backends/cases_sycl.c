@@ -90,6 +90,31 @@ TEST(a_queue_of_a_context_that_is_known) {
     ha_sycl.Context_Delete(own);
 }
 
+/* Devices of one platform have one context: memory and queues are of one of them all the same. */
+TEST(devices_that_share_a_context) {
+    const char *library = getenv("HARRAY_SYCL");
+    if (!library || !strstr(library, "libfake_sycl.so")) skip();
+    setenv("HARRAY_FAKE_SYCL", "shared", 1);
+    ha_context *other = ha_context_get("sycl", 1);
+    assert_non_null(other);
+    void *own = ha_context_stream(C), *queue = ha_sycl.Queue_Copy(ha_context_stream(other));
+    void *block = ha_sycl.aligned_alloc_device(64, N * sizeof(double), own);
+    const ha_wrapped right = {block, C, 0}, wrong = {block, other, 0};
+    ha_array *x = ha_array_wrap(harray_double_type(), N, &right, 1);
+    assert_non_null(x);
+    ha_array_free(x);
+    assert_null(ha_array_wrap(harray_double_type(), N, &wrong, 1));
+    expect_text(HA_ERR_ARGUMENT, "ha_array_wrap", "memory of another device");
+    ha_sycl.free_with_queue(block, own);
+    assert_null(ha_context_adopt(C, queue));
+    expect_text(HA_ERR_ARGUMENT, "ha_context_adopt", "another device or context");
+    ha_context *adopted = ha_sycl_adopt(queue);
+    assert_true(adopted && adopted->primary == other->primary);
+    SUCCEEDS(ha_context_unfork(adopted));
+    ha_sycl.Queue_Delete(queue);
+    unsetenv("HARRAY_FAKE_SYCL");
+}
+
 TEST(arrays_move_between_contexts) {
     void *queue = new_queue(HA_SYCL_IN_ORDER);
     ha_context *a = ha_sycl_adopt(queue);
@@ -224,6 +249,7 @@ int main(void) {
         OPEN(a_device_for_each_context),
         OPEN(a_queue_of_a_context_that_is_known),
         OPEN(arrays_move_between_contexts),
+        OPEN(devices_that_share_a_context),
         OPEN(queues_that_are_refused),
         OPEN(numbers_stay),
         OPEN(a_device_without_memory_of_its_own),

@@ -218,8 +218,16 @@ FAKE const char *DPCTLDevice_GetName(void *d) {
 }
 FAKE void DPCTLDevice_Delete(void *d) { delete ('d', d); }
 FAKE void DPCTLCString_Delete(const char *text) { free((void *)(uintptr_t)text); }
+/* HARRAY_FAKE_SYCL=shared: the devices' own contexts are one, as those of several GPUs of one platform are. */
+static bool is_shared(void) {
+    const char *how = getenv("HARRAY_FAKE_SYCL");
+    return how && !strcmp(how, "shared");
+}
+static bool is_same_context(const object *a, int device, int context) {
+    return a->context == context && (a->device == device || (!context && is_shared()));
+}
 FAKE bool DPCTLContext_AreEq(void *a, void *b) {
-    return as('c', a)->device == as('c', b)->device && as('c', a)->context == as('c', b)->context;
+    return is_same_context(as('c', a), as('c', b)->device, as('c', b)->context);
 }
 static atomic_int contexts;
 FAKE void *DPCTLContext_Create(void *d, void (*failed)(int), int properties) {
@@ -246,7 +254,7 @@ FAKE void DPCTLDeviceSelector_Delete(void *s) { delete ('s', s); }
 
 FAKE void *DPCTLQueue_Create(void *c, void *d, void (*failed)(int), int properties) {
     (void)failed;
-    if (as('c', c)->device != as('d', d)->device) return NULL;
+    if (!is_same_context(as('c', c), as('d', d)->device, as('c', c)->context)) return NULL;
     work *w = calloc(1, sizeof *w);
     if (!w) abort();
     w->end = &w->first;
@@ -387,20 +395,25 @@ FAKE void DPCTLfree_with_queue(void *first, void *q) {
     free(first);
 }
 
-FAKE int DPCTLUSM_GetPointerType(const void *pointer, void *c) {
+/* The block of memory of a context that a pointer is in. */
+static block block_of(const void *pointer, const object *c) {
     const uintptr_t at = (uintptr_t)pointer;
-    const int device = as('c', c)->device, context = as('c', c)->context;
+    block none = {0};
     pthread_mutex_lock(&lock);
     const block *b = blocks;
     while (b &&
-           (b->device != device || b->context != context || at - (uintptr_t)b->first >= b->bytes))
+           (!is_same_context(c, b->device, b->context) || at - (uintptr_t)b->first >= b->bytes))
         b = b->next;
-    const int kind = b ? b->kind : 0;
+    if (b) none = *b;
     pthread_mutex_unlock(&lock);
-    return kind;
+    return none;
+}
+FAKE int DPCTLUSM_GetPointerType(const void *pointer, void *c) {
+    return block_of(pointer, as('c', c)).kind;
 }
 FAKE void *DPCTLUSM_GetPointerDevice(const void *pointer, void *c) {
-    return DPCTLUSM_GetPointerType(pointer, c) ? make('d', as('c', c)->device, 0) : NULL;
+    const block b = block_of(pointer, as('c', c));
+    return b.kind ? make('d', b.device, 0) : NULL;
 }
 
 /* ---- kernels ---------------------------------------------------------------------------------------- */
