@@ -1,9 +1,11 @@
 """A call of each public function, method and attribute of the package, by its name: CALLS. Each holds nothing when it has
 returned, and may be made as often as one likes. ONCE are those that leave something by what they are for."""
+import atexit
 import copy
 import ctypes
 import os
 import pickle
+import shutil
 import sys
 import tempfile
 import types
@@ -13,8 +15,8 @@ import numpy as np
 import fake_cupy
 import harray as ha
 
-_folder = tempfile.TemporaryDirectory(prefix="harray-calls-") # pylint: disable=consider-using-with # goes with the interpreter
-FOLDER = _folder.name
+FOLDER = tempfile.mkdtemp(prefix="harray-calls-")
+atexit.register(shutil.rmtree, FOLDER)
 FILE = os.path.join(FOLDER, "x.npy")
 GPU = ha.context("cuda:0") if fake_cupy.IS_THERE else ha.context("sim:0")
 SIM = ha.context("sim:0")

@@ -8,6 +8,7 @@ import pytest
 
 import every_call
 import harray as ha
+from test_life import clear_caches
 
 # What a class has that is no call of its own.
 PLAIN = {"__module__", "__doc__", "__dict__", "__weakref__", "__slots__", "__new__", "__init__", "__match_args__", "__firstlineno__",
@@ -59,6 +60,7 @@ def repeat(function, count):
     for _ in range(count):
         function()
     gc.collect()
+    clear_caches()
     return tracemalloc.get_traced_memory()[0]
 
 
