@@ -1,8 +1,9 @@
 /* Operations on arrays: included by harray_ops.h in the one file that defines HARRAY_IMPLEMENTATION.
  *
  *     types.h        the types whose arithmetic is compiled
+ *     complex_functions.h
+ *                    roots, exponentials, sines, … of complex numbers
  *     expressions.h  the table: what each operation computes, of each type, in C
- *     complex_functions.h  roots, exponentials, sines, … of complex numbers
  *     random.h       random numbers
  *     rows.h         the table as loops over rows
  *     lines.h        the operations by type
@@ -55,7 +56,10 @@
 #pragma GCC system_header
 #endif
 
+#include "types.h"
+#include "complex_functions.h"
 #include "expressions.h"
+#include "random.h"
 #include "rows.h"
 #include "loops.h"
 #include "lines.h"

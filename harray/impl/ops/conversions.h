@@ -1,5 +1,5 @@
 /* Numbers of any two types as text for devices: one as the other, and whether it has a place there; as ha_convert says of them,
- * in the same bits. */
+ * in the same bits, but for those of a signalling NaN. */
 #ifndef HARRAY_IMPL_OPS_CONVERSIONS_H
 #define HARRAY_IMPL_OPS_CONVERSIONS_H
 
@@ -68,8 +68,8 @@ HA_IN_ void ha_put_no_integer(ha_text *t, ha_dtype to, ha_dtype from, const char
     const int bits = 8 * (int)ha_dtype_size(to), is_signed = ha_value_has_sign(to);
     const uint64_t most = UINT64_MAX >> (64 - bits + is_signed);
     if (ha_value_is_real(from))
-        ha_print(t, "!(rint((double)%s) >= %.1f && rint((double)%s) < %.1f)", u,
-                 is_signed ? -ldexp(1, bits - 1) : 0.0, u, ldexp(1, bits - is_signed));
+        ha_print(t, "!(rint((double)%s) >= -%llu.0 && rint((double)%s) < %llu.0 * 2)", u,
+                 is_signed ? most + 1ull : 0, u, most / 2 + 1ull);
     else if (ha_value_has_sign(from) && is_signed)
         ha_print(t, "(int64_t)%s < %lld || (int64_t)%s > %lld", u, -(long long)most - 1, u,
                  (long long)most);

@@ -5,9 +5,11 @@
 
 #include "equal.h"
 
-/* HA_DTYPE_NONE: no number has as many bytes. */
-HA_IN_ ha_dtype ha_op_type_of_bytes(size_t bytes) {
-    switch (bytes) {
+/* The number as which an element is moved. HA_DTYPE_NONE: none has as many bytes; or it is no number, in memory of the caller's,
+ * which need not be aligned for one. */
+HA_IN_ ha_dtype ha_op_type_of_bytes(const darray *x) {
+    if (!x->type && x->array->wrapped) return HA_DTYPE_NONE;
+    switch (x->array->element) {
     case 1:
         return HA_DTYPE_uint8_t;
     case 2:
@@ -165,7 +167,7 @@ static const ha_op_line ha_op_copy_line = {.word = "copy", .kind = HA_OP_PLAIN, 
 /* How elements are copied. 0: they have too many bytes. */
 HA_IN_ int ha_op_copy_key(const darray *to, const darray *from, ha_op_key *key) {
     const int as_bytes = to->type == from->type;
-    const ha_dtype bytes = ha_op_type_of_bytes(to->array->element);
+    const ha_dtype bytes = ha_op_type_of_bytes(from) ? ha_op_type_of_bytes(to) : HA_DTYPE_NONE;
     const ha_dtype written = as_bytes ? bytes : to->type, copied = as_bytes ? bytes : from->type;
     *key = (ha_op_key){.line = &ha_op_copy_line,
                        .make = written ? ha_op_make_copy : ha_op_make_words,
@@ -221,7 +223,7 @@ HA_IN_ int ha_op_fill_words(const darray *x, const void *value, ha_context *c) {
 }
 
 HA_IN_ int ha_op_fill_there(const darray *x, const void *value, ha_context *c) {
-    const ha_dtype bytes = ha_op_type_of_bytes(x->array->element);
+    const ha_dtype bytes = ha_op_type_of_bytes(x);
     int whole;
     if (!ha_op_compiles_at(c)) return 0;
     if (!bytes) return ha_op_fill_words(x, value, c);

@@ -176,7 +176,7 @@ HA_CONTRACTION_0_
 #define HA_TREES_OF_ha_c128_(X)                                                                    \
     HA_TREES_OF_COMPLEX_(X, ha_c128, HA_BY_SUM_OF_C128_, HA_BY_PRODUCT_OF_C128_)
 HA_TREES_OF_int64_t_(HA_TREE_) HA_TREES_OF_uint64_t_(HA_TREE_) HA_TREES_OF_double_(HA_TREE_)
-    HA_IF_float_(HA_TREES_OF_float_(HA_TREE_)) HA_IF_ha_c64_(HA_TREES_OF_ha_c64_(HA_TREE_))
+    HA_IF_size_of_c64_(HA_TREES_OF_float_(HA_TREE_)) HA_IF_ha_c64_(HA_TREES_OF_ha_c64_(HA_TREE_))
         HA_IF_ha_c128_(HA_TREES_OF_ha_c128_(HA_TREE_)) HA_CONTRACTION_END_
 
     /* ---- the lanes of a launch ----------------------------------------------------------------------- */
@@ -265,8 +265,8 @@ HA_IN_ void ha_op_reduce_loops(const ha_kernel *kernel, const ha_region *box, in
      HA_SITE "\n" HA_TREE_TEXT_(T, by) HA_TREE_LEVELS_},
 static const ha_op_tree ha_op_trees_int64_t[] = {HA_TREES_OF_int64_t_(HA_TREE_ROW_)};
 static const ha_op_tree ha_op_trees_uint64_t[] = {HA_TREES_OF_uint64_t_(HA_TREE_ROW_)};
-HA_IF_float_(static const ha_op_tree ha_op_trees_float[] = {HA_TREES_OF_float_(
-                 HA_TREE_ROW_)};) static const ha_op_tree ha_op_trees_double[] = {
+HA_IF_size_of_c64_(static const ha_op_tree ha_op_trees_float[] = {HA_TREES_OF_float_(
+                       HA_TREE_ROW_)};) static const ha_op_tree ha_op_trees_double[] = {
     HA_TREES_OF_double_(HA_TREE_ROW_)};
 HA_IF_ha_c64_(static const ha_op_tree ha_op_trees_c64[] = {HA_TREES_OF_ha_c64_(HA_TREE_ROW_)};)
     HA_IF_ha_c128_(
@@ -278,10 +278,10 @@ HA_IF_ha_c64_(static const ha_op_tree ha_op_trees_c64[] = {HA_TREES_OF_ha_c64_(H
     ha_dtype type;
     const ha_op_tree *tree;
     size_t trees;
-} ha_op_trees[] = {HA_TREES_BY_TYPE_(int64_t), HA_TREES_BY_TYPE_(uint64_t),
-                   HA_TREES_BY_TYPE_(double),
-                   HA_IF_float_(HA_TREES_BY_TYPE_(float), ) HA_IF_ha_c64_(HA_TREES_BY_TYPE_(c64), )
-                       HA_IF_ha_c128_(HA_TREES_BY_TYPE_(c128), )};
+} ha_op_trees[] = {
+    HA_TREES_BY_TYPE_(int64_t), HA_TREES_BY_TYPE_(uint64_t), HA_TREES_BY_TYPE_(double),
+    HA_IF_size_of_c64_(HA_TREES_BY_TYPE_(float), ) HA_IF_ha_c64_(HA_TREES_BY_TYPE_(c64), )
+        HA_IF_ha_c128_(HA_TREES_BY_TYPE_(c128), )};
 
 /* NULL: numbers of this type are not reduced so. */
 HA_IN_ const ha_op_tree *ha_op_tree_of(ha_dtype type, ha_reduction operation) {

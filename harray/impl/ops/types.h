@@ -49,6 +49,11 @@ HA_STATIC_ASSERT_(HA_COUNT_OF_(HARRAY_OPS_TYPES) ==
 #else
 #define HA_IF_float_(...)
 #endif
+#if HA_IS_LISTED_(float) || HA_IS_LISTED_(c64) /* whose norms are joined as float */
+#define HA_IF_size_of_c64_(...) __VA_ARGS__
+#else
+#define HA_IF_size_of_c64_(...)
+#endif
 #if HA_IS_LISTED_(double)
 #define HA_IF_double_(...) __VA_ARGS__
 #else
