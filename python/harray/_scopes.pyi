@@ -1,7 +1,7 @@
 from types import TracebackType
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, overload
 
-from ._harray import Access, Array, Context, _Where
+from ._harray import Access, Array, Context, _Queue, _Where
 
 class _Opened:
     def __init__(self, accesses: tuple[Access, ...]) -> None: ...
@@ -21,7 +21,10 @@ class on:
     def __exit__(self, *_: object) -> None: ...
 
 class stream:
+    @overload
     def __init__(self, ctx: Context | str, theirs: Any) -> None: ...
+    @overload
+    def __init__(self, ctx: _Queue) -> None: ...
     def __enter__(self) -> Context: ...
     def __exit__(self, *_: object) -> None: ...
 

@@ -192,7 +192,7 @@ CALLS = {
     "no_transfers": ha.no_transfers, "no_transfers.__enter__": block(ha.no_transfers),
     "no_transfers.__exit__": block(ha.no_transfers),
     "on": lambda: ha.on(SIM), "on.__enter__": block(lambda: ha.on(SIM)), "on.__exit__": block(lambda: ha.on(SIM)),
-    "stream": with_stream,
+    "stream": with_stream, "set_verbose": lambda: ha.set_verbose(False),
     "stream.__enter__": with_stream, "stream.__exit__": with_stream, "trace": traced, "trace.stop": traced,
     "trace.__enter__": traced, "trace.__exit__": traced,
     "Memory": lambda: (ha.Memory(64, "host", SIM), ha.Memory(8, "device", SIM)), "ArrayInfo": lambda: ha.ArrayInfo(1, "x", 8),

@@ -33,9 +33,9 @@ def names_of_the_stubs():
     """Of _harray.pyi, where buffers have names, too, which types of older interpreters have not."""
     found, tree = set(), ast.parse(pathlib.Path(ha.__file__).with_name("_harray.pyi").read_text("utf-8"))
     for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef):
+        if isinstance(node, ast.ClassDef) and is_public(node.name):
             found |= {f"{node.name}.{part.name}" for part in ast.walk(node) if isinstance(part, ast.FunctionDef) and is_public(part.name)}
-    return found | {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    return found | {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and is_public(node.name)}
 
 
 @pytest.mark.parametrize("names", [names_of_the_package, names_of_the_stubs])
