@@ -107,7 +107,7 @@ HA_API HA_MUST_CHECK ha_status ha_copy_start_(ha_token *token, void *to, ha_cont
 
 /* For bindings, which look at what they have exported: `bytes` of the memory of a context, whoever they belong
  * to, come to memory of the host that no array has. After what was enqueued on the context; they are there when
- * this returns. HA_ERR_LOST: its device failed; HA_ERR_BACKEND, HA_ERR_UNSUPPORTED: it cannot. */
+ * this returns. HA_ERR_ARGUMENT: NULL; HA_ERR_LOST: its device failed; HA_ERR_BACKEND, HA_ERR_UNSUPPORTED: it cannot. */
 HA_API HA_MUST_CHECK ha_status ha_copy_out_(void *to, ha_context *context, const void *from,
                                             size_t bytes, const char *site);
 

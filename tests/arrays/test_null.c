@@ -78,6 +78,7 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(pin, ha_array_pin(NO, NO))                                                                   \
     S(copy_bytes, ha_copy_(NO, NO, &number, NO, sizeof number, SITE))                              \
     S(start_bytes, ha_copy_start_(NO, NO, NO, &number, NO, sizeof number, SITE))                   \
+    S(bytes_out, ha_copy_out_(NO, NO, &number, sizeof number, SITE))                               \
     S(clear, ha_array_clear(NO))                                                                   \
     S(purge, ha_array_purge(NO))                                                                   \
     S(evict, ha_array_evict_(NO, NO, NO))                                                          \

@@ -78,9 +78,6 @@ typedef struct fake_cuda {
     void (*register_kernel)(const char *name, fake_cuda_body body, size_t count,
                             const size_t *sizes);
 
-    /* From now on, until reset, somebody is asked for those kernels that are not known: once each. NULL: nobody. */
-    void (*find_kernels)(fake_cuda_finder *find);
-
     /* The nth call from now (1: the next one) of a function, "cuMemAlloc_v2", or of any (NULL), does
      * nothing and gives the code; nonzero `forever`: those behind it, too. There is one such order at
      * a time; fail_never() takes it back. */
@@ -118,6 +115,9 @@ typedef struct fake_cuda {
 
     /* Memory of the caller's is pinned by device 0, as by cuMemHostRegister; 0 bytes: not any more. */
     void (*pin)(void *memory, size_t bytes);
+
+    /* From now on, until reset, somebody is asked for those kernels that are not known: once each. NULL: nobody. */
+    void (*find_kernels)(fake_cuda_finder *find);
 } fake_cuda;
 
 /* The library's only function besides the driver's. */

@@ -14,7 +14,7 @@ OTHERS = """
     ha_trace_value_ darray_of_any_ darray_of_typed_ darray_to_typed_ ha_native_
     ha_records_typed_new_ ha_records_close_scope_
     ha_on_end_ ha_on_begin_ ha_from_end_ ha_from_begin_ ha_no_transfers_end_ ha_close_scope_ ha_token_close_scope_
-    ha_check_failed_ ha_check_errors_ ha_called_at_ ha_index_failed_
+    ha_check_failed_ ha_check_errors_ ha_called_at_ ha_index_failed_ ha_tell_before_waiting_
     ha_convert_half_to_double ha_convert_float_to_half ha_convert_double_to_half
     ha_convert_bfloat16_to_float ha_convert_bfloat16_to_double ha_convert_float_to_bfloat16
     ha_convert_double_to_bfloat16

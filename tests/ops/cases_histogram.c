@@ -25,7 +25,7 @@ static void know_histogram(ha_dtype counts, ha_dtype x, int64_t parts, int64_t a
                                                .line = line,
                                                .rank = rank,
                                                .tree = ha_op_tree_of(line->gives, HA_MAX)});
-    const ha_dtype bytes = ha_op_type_of_bytes(ha_dtype_size(counts));
+    const ha_dtype bytes = ha_index_moved(ha_dtype_size(counts))->type;
     know_key(12, &(const ha_op_key){.line = &ha_op_copy_line,
                                     .rank = 1,
                                     .make = ha_op_make_copy,

@@ -143,6 +143,7 @@ ha_status ha_copy_out_(void *to, ha_context *c, const void *from, size_t bytes, 
     HA_TELLS_EVENTS_;
     ha_status s = ha_enter("ha_copy_out");
     if (s || !bytes) return s;
+    if (!to || !from) return ha_fail(HA_ERR_ARGUMENT, "ha_copy_out", "%s: NULL", ha_from(site));
     c = ha_resolve(c);
     site = ha_from(site);
     if (!c->ops) return memcpy(to, from, bytes), HA_OK;
