@@ -3,6 +3,7 @@ import subprocess
 import sys
 import threading
 
+import numpy as np
 import pytest
 
 import fake_cupy
@@ -21,12 +22,24 @@ def test_they_run_in_their_order(where):
     assert (threading.get_ident() in {thread for _, thread in seen}) == (where == "host")
 
 
-def test_behind_a_copy():
-    x, seen = ha.full(1 << 20, 3.0), []
-    with x.read("sim:0"):
-        ha.enqueue("sim:0", lambda: seen.append("after"))
-        ha.context("sim:0").finish()
-        assert seen == ["after"]
+def test_between_two_copies():
+    """A function comes behind the copies that were enqueued before it, and before those that were enqueued later: it sees what they
+    have brought to memory that was wrapped."""
+    a, seen, go, sim = np.zeros(1 << 18), [], threading.Event(), ha.context("sim:0")
+    x = ha.wrap(a)
+    def look():
+        seen.append((a.min(), a.max()))
+    ha.ops.add(x, 3.0, x, on=sim)
+    ha.enqueue(sim, go.wait) # nothing behind it happens yet
+    try:
+        ha.enqueue(sim, look)
+        x.retrieve("host")
+        ha.enqueue(sim, look)
+        assert not seen
+    finally:
+        go.set()
+    sim.finish()
+    assert seen == [(0, 0), (3, 3)]
 
 
 def test_nothing_is_kept():
