@@ -1,4 +1,5 @@
 """What is passed, named and freed in ways that a program would not choose, and may meet."""
+import ctypes
 import gc
 import sys
 import threading
@@ -6,6 +7,7 @@ import threading
 import numpy as np
 import pytest
 
+import fake_cupy
 import harray as ha
 
 
@@ -18,7 +20,17 @@ def test_names_that_are_cut_in_a_letter():
         with pytest.raises(BufferError, match="xé"):
             x.write()
         view.release()
-    assert any(row for row in ha.report())
+
+
+def test_reports_of_names_that_are_cut_in_a_letter():
+    library = ctypes.CDLL(ha.get_library())
+    library.ha_watch(1) # arrays that are made from now on are in the report
+    try:
+        x = ha.zeros(3, name="x" + "é" * 40)
+        x.write().close()
+        assert "xéé" in str(ha.report())
+    finally:
+        library.ha_watch(0)
 
 
 def test_controllers_hear_names_that_are_cut_in_a_letter():
@@ -95,26 +107,38 @@ def test_arguments_of_dlpack_that_are_no_pairs():
                         of.__dlpack__(**{name: wrong})
 
 
-def test_closing_while_another_thread_exports():
-    x = ha.array(np.arange(1000.0))
+@pytest.mark.parametrize("where", ["host", pytest.param("cuda:0", marks=pytest.mark.skipif(
+    not fake_cupy.IS_THERE, reason="there is no fake driver of CUDA"))])
+def test_closing_while_another_thread_exports(where):
+    """Either is refused, or neither, for the export may be over; afterwards nothing is open."""
+    x, both = ha.array(np.arange(1000.0)), threading.Barrier(2)
     for _ in range(300):
-        access = x.write("sim:0")
-        thread = threading.Thread(target=_export, args=(access,))
+        access, told = x.write(where), []
+        thread = threading.Thread(target=_export, args=(access, both, told))
         thread.start()
+        both.wait()
         try:
             access.close()
-        except BufferError:
-            pass # it was being exported
+        except BufferError as error: # it was being exported
+            assert "still exported" in str(error) and not access.closed
         thread.join()
-        del access, thread
-    assert x.tolist()[-1] == 999 and not ha.exports()
+        assert told in (["exported"], ["closed"]) and not ha.exports()
+        access.close()
+        with pytest.raises(ValueError, match="closed"):
+            access.__dlpack__(max_version=(1, 0))
+        x.write(where).close()
+    assert x.tolist() == list(range(1000))
 
 
-def _export(access):
+def _export(access, both, told):
+    both.wait()
     try:
-        access.__dlpack__(max_version=(1, 0))
-    except (ValueError, BufferError, RuntimeError):
-        pass # it was closed before, or its device has no name in DLPack
+        capsule = access.__dlpack__(max_version=(1, 0))
+        assert "dltensor_versioned" in repr(capsule)
+        told.append("exported")
+    except ValueError as error: # it was closed before
+        assert "closed" in str(error)
+        told.append("closed")
 
 
 def test_what_is_released_while_an_exception_is_on_its_way():
