@@ -84,9 +84,19 @@ static PyObject *capsule_of(void *t, int is_versioned) {
     return PyCapsule_New(t, is_versioned ? versioned_name : legacy_name, free_capsule);
 }
 
+/* 0 may be CUDA's legacy default stream or the per-thread one: DLPack does not have it there. */
+static int is_ambiguous(const held *h, const void *stream) {
+    return !stream && ha_context_dl_device(h->context).device_type == HA_DL_CUDA;
+}
+
 /* The consumer's stream comes behind what there is to wait for. */
 static PyObject *tensor_of(held *h, const wanted *w, uint64_t flags) {
     ha_status status = HA_OK;
+    if (is_ambiguous(h, w->stream))
+        return PyErr_Format(PyExc_ValueError,
+                            "__dlpack__: stream 0 is ambiguous on CUDA, and DLPack "
+                            "disallows it: 1 is the legacy default stream, 2 the "
+                            "per-thread one");
     UNLOCKED(status = ha_dl_before_(h->context, w->stream));
     if (status) return raise_status(status);
     tensor *t = calloc(1, sizeof *t);
@@ -116,8 +126,7 @@ static int pair_from(PyObject *pair, const char *name, int *first, int *second) 
 static int stream_from(PyObject *object, const void **stream) {
     *stream = HA_DL_STREAM_LEGACY;
     if (object == Py_None) return 0;
-    const long long number = PyLong_AsLongLong(object);
-    if (number) *stream = (const void *)(intptr_t)number;
+    *stream = (const void *)(intptr_t)PyLong_AsLongLong(object);
     return PyErr_Occurred() ? -1 : 0;
 }
 

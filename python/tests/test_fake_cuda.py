@@ -155,6 +155,21 @@ def test_a_consumer_without_a_stream_gets_what_is_there(x, gpu, stream):
         v.__dlpack__(stream="first", max_version=(1, 0))
 
 
+def test_stream_0_is_ambiguous(x, gpu):
+    """DLPack disallows it on CUDA: it could be the legacy default stream, or the per-thread one."""
+    how = {"stream": 0, "max_version": (1, 0)}
+    with x.read(gpu) as v:
+        for more in ({}, {"copy": True}):
+            with pytest.raises(ValueError, match="stream 0 is ambiguous on CUDA.*1 is the legacy"):
+                v.__dlpack__(**how, **more)
+        assert "dltensor_versioned" in repr(v.__dlpack__(**how, dl_device=(1, 0))) # a copy on the host, which has no streams
+    x.write(gpu).close()
+    with pytest.raises(ValueError, match="stream 0 is ambiguous on CUDA"):
+        x.__dlpack__(**how)
+    assert not ha.exports()
+    x.write().close() # nothing that was refused is open
+
+
 def test_versions_of_dlpack(x, gpu):
     x.write(gpu).close()
     for version in (None, (0, 8)):
