@@ -338,3 +338,38 @@ def test_the_end_waits_for_it():
     begun.wait()
     """
     assert run(program).split("\n")[:1] == ["put 1"]
+
+
+def test_below_the_file(tmp_path):
+    """The host, then a file, and a store below that: each has room for some, and the store's thread is given what the file gives away."""
+    assert run(f"""
+    import harray as ha
+    values, calls = {{}}, []
+    def put(key, view): calls.append("put"); values[key] = bytes(view)
+    def get(key, view): calls.append("get"); view[:] = values[key]
+    tier = ha.Tier(put, get, values.pop, capacity="64MiB", piece="256KiB")
+    ha.configure_file({str(tmp_path)!r}, "4MiB")
+    ha.set_tier("host", "file:0")
+    ha.set_tier("file:0", tier)
+    assert (ha.host.pressure["tier"], ha.context("file:0").pressure["tier"]) == ("file:0", "store:0")
+    for wrong in (("file:0", "host"), (tier, "file:0"), (tier, "host")):
+        try:
+            ha.set_tier(*wrong)
+        except ValueError as error:
+            print(error)
+    ha.set_budget("host", ha.host.memory["handed_out"] + (4 << 20))
+    made = [ha.full(1 << 17, float(i), name=f"block {{i}}") for i in range(16)]
+    where = [set(x.residency) for x in made]
+    assert {{"store:0"}} in where and {{"file:0"}} in where and "put" in calls and "get" not in calls, where
+    for turn in range(2):
+        for i, x in enumerate(made):
+            assert x[7] == i + turn
+            x[...] = i + turn + 1
+    assert "get" in calls
+    x = made[0]
+    x.defer("host")
+    x.defer("file:0")
+    assert x.residency == {{"store:0": "dirty"}} and x.tolist() == [2.0] * (1 << 17)
+    del made, x
+    """) == "".join(f"{memory}: its next tier cannot be {tier}: values would come back from there\n"
+                    for memory, tier in (("file:0", "host"), ("store:0", "file:0"), ("store:0", "host")))
