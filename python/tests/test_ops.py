@@ -1,8 +1,14 @@
 """Operations, with NumPy as what is right."""
+import cmath
+import math
+import pathlib
+import re
+
 import numpy as np
 import pytest
 
 import harray as ha
+from harray import _harray
 
 SAME = {"negative": np.negative, "square": np.square, "abs": np.abs, "sign": np.sign, "reciprocal": np.reciprocal,
         "sqrt": np.sqrt, "cbrt": np.cbrt, "exp": np.exp, "expm1": np.expm1, "log": np.log, "log1p": np.log1p, "sin": np.sin,
@@ -85,6 +91,109 @@ def test_wrong_arguments():
             wrong()
     with x.read(), pytest.raises(BufferError, match="'x'"):
         ha.ops.add(x, 1, x)
+
+
+def points(dtype):
+    """Complex numbers on rings around 0, in all quadrants."""
+    angles = np.exp(1j * (np.arange(24) + 0.3) * np.pi / 12)
+    return (np.array([[1e-3], [0.4], [1.0], [3.0], [7.0]]) * angles).astype(dtype)
+
+
+def expect_close(got, right):
+    """As far as rounding goes: a part may be lost beside a greater one."""
+    few = 100 * np.finfo(right.dtype).eps
+    assert got.dtype == right.dtype and (abs(got - right) <= few * np.maximum(abs(right), np.finfo(right.dtype).tiny)).all()
+
+
+FUNCTIONS_OF_COMPLEX = ("sqrt", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh")
+
+
+@pytest.mark.parametrize("where", ["host", "sim:0"])
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("name", [*FUNCTIONS_OF_COMPLEX, "reciprocal", "square", "negative"])
+def test_functions_of_complex(name, dtype, where):
+    z = points(dtype)
+    right = getattr(np, name)(z.astype("complex128")).astype(dtype)
+    expect_close(np.asarray(getattr(ha.ops, name)(ha.array(z), on=where)), right)
+
+
+@pytest.mark.parametrize("where", ["host", "sim:0"])
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_complex_powers(dtype, where):
+    z = points(dtype)
+    w = (z[::-1, ::-1] * 0.4).astype(dtype)
+    def right(x, y):
+        return np.power(x, y, dtype="complex128").astype(dtype)
+    expect_close(np.asarray(ha.ops.power(ha.array(z), ha.array(w), on=where)), right(z, w))
+    for number in (2, 0.5, -1.5 + 0.5j, 0):
+        expect_close(np.asarray(ha.ops.power(ha.array(z), number, on=where)), right(z, np.full_like(z, number)))
+    assert ha.ops.power(ha.array([0j, 0j, 2]), ha.array([2 + 1j, 0, 0]), on=where).tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS_OF_COMPLEX)
+def test_branch_cuts_and_axes(name):
+    """As cmath has them, which is C's. On a cut the sign of a zero says from which side: of roots and logarithms it is the one that
+    comes out, too."""
+    values = [complex(re, im) for re in (-2.5, -1.0, -0.5, -0.0, 0.0, 0.5, 1.0, 2.5) for im in (-0.0, 0.0)]
+    values += [complex(z.imag, z.real) for z in values]
+    values = [z for z in values if z != 0 or name != "log"] # which cmath refuses
+    for got, z in zip(getattr(ha.ops, name)(ha.array(values)).tolist(), values):
+        right = getattr(cmath, name)(z)
+        assert cmath.isclose(got, right, rel_tol=1e-14, abs_tol=1e-300), (z, got, right)
+        for part, expected in ((got.real, right.real), (got.imag, right.imag)) if name in ("sqrt", "log") else ():
+            assert math.copysign(1, part) == math.copysign(1, expected), (z, got, right)
+    if name == "log":
+        assert ha.ops.log(ha.array([0j])).tolist() == [complex(-math.inf, 0)]
+
+
+def enumerators(header, name, **known):
+    """Of an enumeration in a header of the package: names with their numbers, in that order. `known`: those of others."""
+    text = pathlib.Path(ha.get_include(), header).read_text("utf-8")
+    body = re.search(r"typedef enum %s \{(.*?)\} %s;" % (name, name), re.sub(r"/\*.*?\*/", "", text, flags=re.S), re.S).group(1)
+    found = {}
+    for item in body.split(","):
+        enumerator, _, value = (part.strip() for part in item.partition("="))
+        if enumerator:
+            following = max(found.values(), default=-1) + 1 # as each enumeration here ascends
+            found[enumerator] = eval(value, {}, {**known, **found}) if value else following # pylint: disable=eval-used
+    return found
+
+
+OTHER_NAMES = {"negate": "negative", "real_part": "real", "imaginary_part": "imag", "argument": "angle", "is_nan": "isnan", "is_finite": "isfinite",
+               "modulo": "remainder", "is_equal": "equal", "is_not_equal": "not_equal", "is_less": "less", "is_less_equal": "less_equal",
+               "is_greater": "greater", "is_greater_equal": "greater_equal", "product": "prod", "and": "bitwise_and", "or": "bitwise_or",
+               "xor": "bitwise_xor", "min_at": "argmin", "max_at": "argmax"}
+WITHOUT_NUMBERS = {"axpby", "clip", "where", "sequence", "random", "random_normal", "count_nonzero", "dot", "norm"}
+
+
+def python_name(name):
+    own = name.removeprefix("HA_").lower()
+    return OTHER_NAMES.get(own, own)
+
+
+def test_numbers_are_those_of_c(monkeypatch):
+    """Each function passes the number that the header has for what it is called there, and there is a function for each."""
+    if not pathlib.Path(ha.get_include(), "harray.h").exists():
+        pytest.skip("the package is not installed")
+    passed = []
+    for name in ("_map", "_combine", "_reduce", "_norm"):
+        monkeypatch.setattr(_harray, name, lambda number, *_, kind=name: passed.append((kind, number)))
+    def number_of(function, *arguments, **more):
+        passed.clear()
+        function(*arguments, **more)
+        return passed.copy()
+    x = ha.zeros(3)
+    operators = enumerators("layout/arithmetic.h", "ha_operator")
+    maps, combines = enumerators("harray/ops.h", "ha_map_operation"), enumerators("harray/ops.h", "ha_combine_operation", **operators)
+    reductions, norms = enumerators("harray/reduce.h", "ha_reduction"), enumerators("harray/ops.h", "ha_norm_kind")
+    assert (operators.pop("HA_ASSIGN"), maps.pop("HA_MAPS_"), combines.pop("HA_COMBINES_")) == (0, len(maps), len(operators) + 1 + len(combines))
+    combines.update(operators)
+    for kind, names, arguments in (("_map", maps, (x, x)), ("_combine", combines, (x, x, x)), ("_reduce", reductions, (x,))):
+        for name, number in names.items():
+            assert number_of(getattr(ha.ops, python_name(name)), *arguments) == [(kind, number)], name
+    for order, name in ((1, "HA_NORM_1"), (2, "HA_NORM_2"), ("max", "HA_NORM_MAX")):
+        assert number_of(ha.ops.norm, x, ord=order) == [("_norm", norms.pop(name))]
+    assert {python_name(name) for name in (*maps, *combines, *reductions)} == set(ha.ops.__all__) - WITHOUT_NUMBERS and not norms
 
 
 def test_names():
