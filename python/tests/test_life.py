@@ -53,6 +53,17 @@ def test_copy_module():
     assert y[0] == 5 and y.id == x.id and z[0] == 1
 
 
+def test_deep_copies_are_made_where_the_values_are():
+    x = ha.array(np.arange(12.0).reshape(3, 4), name="x")
+    x.write("sim:0").close()
+    for view in (x, x[::2, 1:]):
+        with ha.no_transfers():
+            z = copy.deepcopy(view)
+        assert z.residency == {"sim:0": "dirty"} and z.id != x.id and z.tolist() == view.tolist()
+        x.write("sim:0").close() # looking at the view has brought its values to the host
+    assert x.residency == {"host": "stale", "sim:0": "dirty"}
+
+
 def test_fork():
     out = run("""
         x = ha.zeros(3, name="x")
