@@ -137,6 +137,34 @@ def test_daemon_threads_at_the_end():
     """)
 
 
+def test_a_device_that_is_lost():
+    """What it was to compute cannot be read any more: the error says so each time. Other arrays are there, and so is this one when it
+    is overwritten."""
+    out = run("""
+        import ctypes, pytest
+        library, gpu = ctypes.CDLL(ha.get_library()), ha.context("sim:0")
+        library.ha_context_find.restype, library.ha_context_find.argtypes = ctypes.c_void_p, [ctypes.c_char_p]
+        library.ha_sim_fail.argtypes = [ctypes.c_void_p]
+        x, y = ha.zeros(1000, name="field"), ha.full(1000, 2.0)
+        ha.ops.add(y, 1, x, on=gpu) # so that y is there, too
+        with x.write(gpu):
+            assert library.ha_sim_fail(library.ha_context_find(b"sim:0")) == 0
+        for use, operation in ((x.read, "ha_open"), (lambda: np.asarray(x), "ha_open"), (x.tolist, "ha_open"), (gpu.finish, "ha_context_finish_within")):
+            with pytest.raises(ha.DeviceError) as caught:
+                use()
+            error = caught.value
+            assert isinstance(error, RuntimeError) and error.status == "HA_ERR_LOST" and type(error.code) is int
+            assert error.operation == operation, (error.operation, operation)
+        with pytest.raises(ha.DeviceError, match="'field'.*lost: sim:0 failed"):
+            x.read()
+        assert y.tolist() == [2] * 1000 and not ha.exports()
+        x[...] = 5
+        assert x.tolist() == [5] * 1000
+        print("passed")
+    """)
+    assert out == "passed\n"
+
+
 def test_ctrl_c_ends_a_wait():
     out = run("""
         import signal, threading, time
