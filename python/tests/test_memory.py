@@ -2,23 +2,23 @@
 arrays share."""
 import functools
 import inspect
+import json
 import os
 import subprocess
 import sys
 import textwrap
 
+import numpy as np
 import pytest
 
 import harray as ha
-
-
 
 
 def alone(function):
     """The test runs in an interpreter of its own, which has the names of this file."""
     source = inspect.getsource(function).split("\n", 1)[1] # without the decorator
     def test(tmp_path):
-        program = (f"import gc, sys, threading, time\nimport numpy as np\nimport pytest\nimport harray as ha\nMIB = 1 << 20\n"
+        program = (f"import collections, gc, sys, threading, time\nimport numpy as np\nimport pytest\nimport harray as ha\nMIB = 1 << 20\n"
                    f"{textwrap.dedent(inspect.getsource(blocks))}\n{source}\nimport pathlib\n"
                    f"{function.__name__}(pathlib.Path({str(tmp_path)!r}))\nprint('passed')")
         done = subprocess.run([sys.executable, "-X", "dev", "-c", program], capture_output=True, text=True, timeout=100,
@@ -64,7 +64,7 @@ def test_budgets_hold(tmp_path):
     with pytest.raises(MemoryError, match="block 0"):
         ha.set_budget(gpu, MIB // 2)
     v.close()
-    assert ha.make_room(gpu, 3 * MIB) and ha.trim(gpu, 0) >= 0
+    assert ha.make_room(gpu, 3 * MIB) and gpu.memory["handed_out"] == 0
 
 
 @alone
@@ -84,13 +84,79 @@ def test_defer_retrieve_done(tmp_path):
         x.defer("host")
     with x.write(gpu), pytest.raises(BufferError, match="'block 0'"):
         x.defer(gpu)
-    for priority in (-2, 2, ha.KEEP, 0):
-        x.set_priority(priority)
-    with pytest.raises(ValueError):
-        x.set_priority(3)
     with pytest.raises(LookupError):
         x.retrieve("sim:99")
-    x.done(), x.done(gpu)
+
+
+@alone
+def test_what_trim_gives_back(tmp_path):
+    gpu = ha.context("sim:0")
+    made = blocks(4, where=gpu)
+    gpu.finish()
+    assert ha.trim(gpu, 0) == 0 and gpu.memory["handed_out"] == gpu.memory["live"] == 4 * MIB
+    del made[1:]
+    gpu.finish()
+    assert ha.trim(gpu, MIB) == 2 * MIB and gpu.memory["cached"] == MIB
+    assert ha.trim(gpu, 0) == MIB and gpu.memory["handed_out"] == gpu.memory["live"] == MIB
+
+
+@alone
+def test_who_gives_way_first(tmp_path):
+    """The one that was used longest ago; of a lower priority before that; and what is done with before all."""
+    gpu = ha.context("sim:0")
+    ha.set_budget(gpu, "3MiB")
+    def there(made):
+        return [x.name for x in made if "sim:0" in x.residency]
+    def after(*hints):
+        made = blocks(4)
+        for x in made[:3]:
+            x.write(gpu).close()
+        for number, hint in hints:
+            hint(made[number])
+        made[3].write(gpu).close()
+        assert there(made[3:]) and [x[0, 0] for x in made] == [0, 1, 2, 3]
+        gone = [i for i in range(3) if "sim:0" not in made[i].residency]
+        del made
+        gc.collect()
+        return gone
+    assert after() == [0]
+    assert after((1, lambda x: x.set_priority(-2))) == [1]
+    assert after((0, lambda x: x.set_priority(2))) == [1]
+    assert after((0, lambda x: x.set_priority(ha.KEEP)), (1, lambda x: x.set_priority(1))) == [2]
+    assert after((0, lambda x: x.set_priority(2)), (0, lambda x: x.set_priority(0))) == [0]
+    assert after((2, lambda x: x.done(gpu))) == [2]
+    assert after((1, lambda x: x.done())) == [1] # where its values are
+    assert after((2, lambda x: x.done("host"))) == [0] # which says nothing of the device
+    assert after((2, lambda x: x.done(gpu)), (1, lambda x: x.done(gpu))) == [2] # in the order of the calls
+    x = ha.zeros(3)
+    for wrong in (3, -3, ha.KEEP + 1, 1 << 40):
+        with pytest.raises(ValueError):
+            x.set_priority(wrong)
+    with pytest.raises(TypeError):
+        x.set_priority("high")
+
+
+@alone
+def test_values_are_written_back_ahead(tmp_path):
+    gpu = ha.context("sim:0")
+    ha.set_budget(gpu, "4MiB")
+    made = blocks(6)
+    def used(*numbers):
+        for i in numbers:
+            made[i].write(gpu).close()
+        return gpu.pressure["written_back"], gpu.pressure["evictions"], [made[i].residency["host"] for i in numbers]
+    assert used(0, 1, 2) == (0, 0, ["stale"] * 3)
+    for x in made:
+        x.defer(gpu)
+    before = gpu.pressure["evictions"], gpu.pressure["written_back"]
+    ha.set_watermark(gpu, 0.25)
+    written, evictions, states = used(3, 4, 5)
+    assert (written - before[1], evictions - before[0]) == (2 * MIB, 0) and states == ["clean", "clean", "stale"]
+    ha.set_watermark(gpu, 1)
+    assert used(3)[0] == written and [x[0, 0] for x in made] == list(range(6))
+    for wrong in (-0.5, 1.5, float("nan")):
+        with pytest.raises(ValueError, match="a part is 0 to 1"):
+            ha.set_watermark(gpu, wrong)
 
 
 @alone
@@ -111,9 +177,6 @@ def test_a_file_behind_the_host(tmp_path):
     assert a.sum() == 0
     with pytest.raises(ValueError):
         ha.set_tier("file:0", "host")
-    ha.set_watermark("host", 0.5)
-    with pytest.raises(ValueError):
-        ha.set_watermark("host", 2)
 
 
 @alone
@@ -158,6 +221,28 @@ def test_a_controller(tmp_path):
     assert not told
     with pytest.raises(TypeError, match="Controller"):
         ha.set_controller(3)
+
+
+@alone
+def test_a_controller_sees_hints(tmp_path):
+    gpu, told = ha.context("sim:0"), []
+    class Watch(ha.Controller):
+        def choose(self, where, candidates, need):
+            told.append([(c.name, c.priority, c.is_done) for c in candidates])
+            return candidates[2]
+    ha.set_budget(gpu, "3MiB")
+    ha.set_controller(Watch())
+    made = blocks(4)
+    for x in made[:3]:
+        x.write(gpu).close()
+    made[0].set_priority(2)
+    made[1].done(gpu)
+    made[2].set_priority(-1)
+    made[3].write(gpu).close()
+    assert sorted(told.pop()) == [("block 0", 2, False), ("block 1", 0, True), ("block 2", -1, False)] and not told
+    assert ["sim:0" in x.residency for x in made] == [False, True, True, True] # the last of the list, against its priority
+    made[0].write(gpu).close()
+    assert len(told) == 1
 
 
 @alone
@@ -261,14 +346,20 @@ def test_threads_a_controller_and_a_tiny_budget(tmp_path):
 
 
 def test_reports(tmp_path):
-    x = ha.zeros(1000, name="x")
+    def bytes_there(told):
+        return sum(memory["bytes_in"] for memory in told["memories"] if memory["memory"] == "sim:0")
+    x = ha.array(np.arange(1000.0), name="x")
+    ha.context("sim:0")
+    before = bytes_there(ha.report())
     with ha.trace(str(tmp_path / "trace.json")):
-        x.write("sim:0").close()
-    assert "sim:0" in (tmp_path / "trace.json").read_text()
+        x.read("sim:0").close()
+    moved = [e for e in json.loads((tmp_path / "trace.json").read_text()) if e.get("args", {}).get("array") == "x"]
+    assert moved
     told = ha.report()
-    assert any("sim:0" in str(value) for value in told.values())
+    assert bytes_there(told) == before + 8000
     with open(tmp_path / "report.json", "w", encoding="utf-8") as file:
-        ha.report(file)
+        assert ha.report(file) == told
+    assert json.loads((tmp_path / "report.json").read_text("utf-8")) == told
     with pytest.raises(ValueError):
         ha.trace(str(tmp_path / "none" / "trace.json"))
 
