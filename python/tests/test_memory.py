@@ -345,6 +345,59 @@ def test_threads_a_controller_and_a_tiny_budget(tmp_path):
     assert [x[0, 0] for x in made] == [k + 40 for k in range(8)] and calls
 
 
+@alone
+def test_threads_a_controller_and_a_tier(tmp_path):
+    """Eight threads, callbacks of both kinds, and memory for a fraction of what they use: nobody waits for the GIL with what
+    its owner waits for. Who hangs is told where."""
+    import faulthandler
+    faulthandler.dump_traceback_later(80, exit=True)
+    sys.setswitchinterval(1e-5)
+    gpu, values, calls, errors = ha.context("sim:0"), {}, collections.Counter(), []
+    sys.unraisablehook = lambda told: errors.append(told.exc_value)
+    def put(key, view):
+        calls["put"] += 1
+        values[key] = bytes(view)
+    def get(key, view):
+        calls["get"] += 1
+        view[:] = values[key]
+    class Watch(ha.Controller):
+        def pressure(self, where, need, attempt):
+            calls["pressure"] += 1
+            with ha.zeros(10).write() as v:
+                np.asarray(v)[0] = attempt
+        def choose(self, where, candidates, need):
+            calls["choose"] += 1
+            return max(candidates, key=lambda c: c.restored_at)
+        def deferred(self, array, source, target):
+            calls["deferred"] += 1
+            ha.by_id(array.id)
+        def retrieved(self, array, target): calls["retrieved"] += 1
+        def freed(self, array): calls["freed"] += 1
+    ha.set_tier("host", ha.Tier(put, get, values.pop, capacity="1GiB", piece="256KiB"))
+    ha.set_controller(Watch())
+    ha.set_budget(gpu, "3MiB")
+    ha.set_budget("host", ha.host.memory["handed_out"] + 12 * MIB)
+    made = blocks(24)
+    def work(k):
+        try:
+            for i in range(72):
+                x, y = made[k], made[(k + i) % 24]
+                with ha.open_all((x, "write"), (y, "read"), on=gpu) if x is not y else x.write(gpu):
+                    pass
+                ha.ops.add(x, 1, x, on=gpu)
+                assert np.asarray(x)[0, 0] == k + i + 1
+                assert (made[8 + (k + 3 * i) % 16].numpy() == 8 + (k + 3 * i) % 16).all()
+        except BaseException as error:
+            errors.append(error)
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    assert not errors, errors
+    assert [x[0, 0] for x in made] == [k + 72 * (k < 8) for k in range(24)]
+    assert {"put", "get", "pressure", "choose", "deferred", "retrieved", "freed"} == set(calls), calls
+    faulthandler.cancel_dump_traceback_later()
+
+
 def test_reports(tmp_path):
     def bytes_there(told):
         return sum(memory["bytes_in"] for memory in told["memories"] if memory["memory"] == "sim:0")
