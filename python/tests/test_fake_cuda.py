@@ -1,7 +1,9 @@
 """CUDA devices: what is exported to a GPU's package and taken from it, over a driver with the host's memory behind it."""
 import gc
 import signal
+import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -153,6 +155,31 @@ def test_a_consumer_without_a_stream_gets_what_is_there(x, gpu, stream):
         del a
     with x.read(gpu) as v, pytest.raises(TypeError):
         v.__dlpack__(stream="first", max_version=(1, 0))
+
+
+def test_closing_while_an_export_waits(x, gpu):
+    v, made = x.write(gpu), []
+    def export():
+        return v.__dlpack__(stream=2, max_version=(1, 0)) # for such a consumer it waits, without the GIL
+    thread = threading.Thread(target=lambda: made.append(export()))
+    cupy.hold(gpu.stream)
+    try:
+        cupy.asarray(v).fill_bytes(0)
+        thread.start()
+        def is_inside():
+            frame = sys._current_frames().get(thread.ident) # pylint: disable=protected-access
+            return frame and frame.f_code is export.__code__ and frame.f_lineno == export.__code__.co_firstlineno + 1
+        while not is_inside():
+            time.sleep(0.001)
+        with pytest.raises(BufferError, match="'field' is still exported"):
+            v.close()
+        assert not v.closed and not made
+    finally:
+        cupy.go_on(gpu.stream)
+    thread.join()
+    assert '"dltensor_versioned"' in repr(made.pop())
+    v.close()
+    assert not x.numpy().any()
 
 
 def test_stream_0_is_ambiguous(x, gpu):

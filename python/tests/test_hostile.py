@@ -3,6 +3,7 @@ import ctypes
 import gc
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -110,35 +111,53 @@ def test_arguments_of_dlpack_that_are_no_pairs():
 @pytest.mark.parametrize("where", ["host", pytest.param("cuda:0", marks=pytest.mark.skipif(
     not fake_cupy.IS_THERE, reason="there is no fake driver of CUDA"))])
 def test_closing_while_another_thread_exports(where):
-    """Either is refused, or neither, for the export may be over; afterwards nothing is open."""
-    x, both = ha.array(np.arange(1000.0)), threading.Barrier(2)
-    for _ in range(300):
-        access, told = x.write(where), []
-        thread = threading.Thread(target=_export, args=(access, both, told))
-        thread.start()
-        both.wait()
-        try:
-            access.close()
-        except BufferError as error: # it was being exported
-            assert "still exported" in str(error) and not access.closed
-        thread.join()
-        assert told in (["exported"], ["closed"]) and not ha.exports()
-        access.close()
-        with pytest.raises(ValueError, match="closed"):
-            access.__dlpack__(max_version=(1, 0))
-        x.write(where).close()
+    """Closing is refused while one is being exported, and exporting when it was closed; afterwards nothing is open."""
+    x, interval = ha.array(np.arange(1000.0)), sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(100):
+            access, begun, told = x.write(where), threading.Event(), []
+            thread = threading.Thread(target=_export_often, args=(access, begun, told))
+            thread.start()
+            begun.wait()
+            while not access.closed:
+                try:
+                    access.close()
+                except BufferError as error: # it was being exported
+                    assert "still exported" in str(error)
+                    time.sleep(0)
+            thread.join()
+            assert told[0] == "exported" and set(told) <= {"exported", "closed"} and not ha.exports()
+            x.write(where).close()
+    finally:
+        sys.setswitchinterval(interval)
     assert x.tolist() == list(range(1000))
 
 
-def _export(access, both, told):
-    both.wait()
-    try:
-        capsule = access.__dlpack__(max_version=(1, 0))
-        assert "dltensor_versioned" in repr(capsule)
-        told.append("exported")
-    except ValueError as error: # it was closed before
-        assert "closed" in str(error)
-        told.append("closed")
+def _export_often(access, begun, told):
+    while "closed" not in told and len(told) < 200:
+        try:
+            assert "dltensor_versioned" in repr(access.__dlpack__(max_version=(1, 0)))
+            told.append("exported")
+        except ValueError as error:
+            assert "closed" in str(error)
+            told.append("closed")
+        finally:
+            begun.set()
+
+
+def test_closing_while_arguments_are_read():
+    class Stream:
+        """A number that closes the access which it is for."""
+        def __index__(self):
+            access.close()
+            return 1
+    x = ha.zeros(3)
+    access = x.write()
+    with pytest.raises(ValueError, match="closed"):
+        access.__dlpack__(stream=Stream(), max_version=(1, 0))
+    assert not ha.exports()
+    x.write().close()
 
 
 def test_what_is_released_while_an_exception_is_on_its_way():
