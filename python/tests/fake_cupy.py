@@ -2,13 +2,14 @@
 the host cannot touch, streams, and both protocols in both directions."""
 import ctypes as C
 import os
+import pathlib
+import re
 
 import numpy as np
 
 LIBRARY = os.environ.get("HARRAY_CUDA", "").removeprefix("library=")
 IS_THERE = os.path.basename(LIBRARY) == "fake_libcuda.so" and os.path.exists(LIBRARY)
 driver = C.CDLL(LIBRARY) if IS_THERE else None
-HOLD, STEP = 10, 11 # functions in the table of the fake's control
 live = {} # tensors that were handed out, by address
 
 
@@ -34,18 +35,30 @@ def call(device, name, *arguments):
 contexts = {}
 
 
-def control(which, *arguments):
-    """Holds a stream, or lets it go on."""
+def members_of_control():
+    """Of the table that the fake is controlled by, as its header has them; the first one is the size of the table."""
+    header = pathlib.Path(__file__).parents[2] / "tests" / "backends" / "fake_libcuda.h"
+    table = re.search(r"typedef struct fake_cuda \{(.*?)^\} fake_cuda;", header.read_text("utf-8"), re.S | re.M).group(1)
+    return ["bytes", *re.findall(r"^    \w+ \**\(\*(\w+)\)\(", table, re.M)]
+
+
+def control(name, *arguments):
+    """Calls a function of the table."""
+    place = members_of_control().index(name)
     driver.fake_cuda_control.restype = C.POINTER(C.c_void_p)
-    C.CFUNCTYPE(None, *[type(a) for a in arguments])(driver.fake_cuda_control()[which])(*arguments)
+    table = driver.fake_cuda_control()
+    assert place * C.sizeof(C.c_void_p) < table[0], f"{LIBRARY} is older than {name}: build it anew"
+    C.CFUNCTYPE(None, *[type(a) for a in arguments])(table[place])(*arguments)
 
 
 def hold(stream):
-    control(HOLD, C.c_void_p(stream))
+    """Nothing of it happens any more."""
+    control("hold", C.c_void_p(stream))
 
 
 def go_on(stream):
-    control(STEP, C.c_void_p(stream), C.c_int64(-1))
+    """Until this."""
+    control("step", C.c_void_p(stream), C.c_int64(-1))
 
 
 def new_stream():

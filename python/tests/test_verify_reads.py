@@ -162,7 +162,7 @@ ON_CUDA = {
     """,
     "what cannot be compared": """
         def fail():
-            cupy.control(6, ctypes.c_char_p(None), ctypes.c_uint64(1), ctypes.c_int(2), ctypes.c_int(1)) # each call: no memory
+            cupy.control("fail_call", ctypes.c_char_p(None), ctypes.c_uint64(1), ctypes.c_int(2), ctypes.c_int(1)) # each call: no memory
         v = x.read(gpu)
         v.__cuda_array_interface__
         fail()
@@ -170,7 +170,7 @@ ON_CUDA = {
             with pytest.raises(RuntimeError, match="'field' was exported for reading .*; whether it was written to at cuda:0 is not known"):
                 v.close()
         finally:
-            cupy.control(7)
+            cupy.control("fail_never")
         assert v.closed
         v = x.read(gpu)
         fail()
@@ -178,7 +178,7 @@ ON_CUDA = {
             with pytest.raises((MemoryError, ha.DeviceError)):
                 v.__cuda_array_interface__
         finally:
-            cupy.control(7)
+            cupy.control("fail_never")
         v.close()
     """,
 }
