@@ -25,9 +25,9 @@ number: int = first.pointer
 with ha.open_all((x, "write"), on=ha.host) as (only,):
     mode: str = only.mode
 class Watch(ha.Controller):
-    def pressure(self, where: str, need: int, attempt: int) -> bool:
-        return attempt == 1
-    def choose(self, where: str, candidates: list[ha.Candidate], need: int) -> ha.Candidate | None:
+    def pressure(self, where: ha.Context, need: int, attempt: int) -> bool:
+        return where.kind == "cuda" and attempt == 1
+    def choose(self, where: ha.Context, candidates: list[ha.Candidate], need: int) -> ha.Candidate | None:
         return max(candidates, key=lambda c: c.restored_at)
 ha.set_controller(Watch())
 relax: ha.Kernel = ha.kernel("relax", "(inout, double, x)", "i", "x[i] += 1;")
@@ -52,6 +52,7 @@ ha.on()
 ha.get_include() + 1
 ha.devices().name
 ha.Library(5)
+ha.Controller().pressure("host", 1, 1)
 """
 WITH_DASK = """
 import harray.dask
