@@ -201,7 +201,7 @@ def test_subinterpreters_are_refused():
             told = interpreters.run_string(one, "import sys; sys.path[:] = " + repr(sys.path) + "; import harray")
         except Exception as error:
             told = str(error)
-        assert "main interpreter" in str(told), told
+        assert "main interpreter" in str(told) or "not support loading in subinterpreters" in str(told), told # from 3.12 on by Python
     """)
 
 
