@@ -176,7 +176,10 @@ static int sycl_from(PyObject *dictionary, ha_sycl_usm_array_interface *in) {
     memcpy(in->shape, plain.shape, sizeof in->shape);
     memcpy(in->strides, plain.strides, sizeof in->strides);
     if (in->version != HA_SYCL_USM_ARRAY_INTERFACE_VERSION) return refuse("version", "it is not 1");
-    if (!bytes_of_type(in->typestr)) return refuse("typestr", "there is no such type here");
+    const size_t size = bytes_of_type(in->typestr);
+    if (!size) return refuse("typestr", "there is no such type here");
+    // dpnp's arrays have "|f8": there is no order but that of the host
+    if (in->typestr[0] == '|' && size > 1) in->typestr[0] = dtype_typestr(HA_DTYPE_double)[0];
     offset = entry(dictionary, "offset");
     in->offset = offset && offset != Py_None ? number_of(offset, "offset") : 0;
     return PyErr_Occurred() ? -1 : 0;

@@ -1,5 +1,6 @@
 """SYCL devices, over a library that has dpctl's functions and the host's memory; over dpctl's own where that is installed
 and finds a device with memory of its own."""
+import importlib.util
 import os
 import pathlib
 import shutil
@@ -215,6 +216,31 @@ def test_writing_to_what_is_read_is_told():
         with pytest.raises(RuntimeError, match="'x' was exported for reading .__sycl_usm_array_interface__ at .*written to at sycl:0"):
             with x.read("sycl:0") as v:
                 dpctl.memory.as_usm_memory(v).memset(7)
+        print("passed")
+    """, None) == "passed\n"
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("dpnp"), reason="dpnp is not installed")
+def test_arrays_of_dpnp():
+    """Both directions, without copies."""
+    dpctl_device.folder()
+    assert run("""
+        import dpnp, numpy as np, harray as ha
+        gpu, x = ha.context("sycl:0"), ha.array(np.arange(6.0).reshape(2, 3), name="x")
+        with x[:, ::2].write(gpu) as v:
+            a = dpnp.asarray(dpnp.tensor.asarray(v)) # dpnp.asarray(v) is a copy
+            a *= 2
+            del a
+        assert x.tolist() == [[0, 1, 4], [6, 4, 10]]
+        d = dpnp.arange(12.0).reshape(3, 4)
+        for shown in (d, d[::2, 1:], d.T):
+            y = ha.wrap(shown)
+            assert y.residency == {"sycl:0": "dirty"} and (y.numpy() == dpnp.asnumpy(shown)).all()
+            y[...] = y.numpy() + 1
+            y.sync()
+            del y
+        assert dpnp.asnumpy(d)[0].tolist() == [2, 4, 5, 6] and dpnp.asnumpy(d)[1].tolist() == [6, 7, 8, 9]
+        assert (ha.array(d, copy=True).numpy() == dpnp.asnumpy(d)).all()
         print("passed")
     """, None) == "passed\n"
 
