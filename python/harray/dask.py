@@ -1,5 +1,8 @@
 """harray in Dask's workers: the engine moves the memory of arrays, Dask that of other values.
 
+    import harray.dask
+    from dask.distributed import Client, LocalCluster
+
     cluster = LocalCluster(n_workers=2, data=harray.dask.Store, memory_limit="4GiB")
     client = Client(cluster)
     client.register_plugin(harray.dask.Memory({"cuda:0": "10GiB", "file": "/scratch/me:500GiB"}))
@@ -82,7 +85,8 @@ class Store(collections.abc.MutableMapping):
 
     def __setitem__(self, key, value):
         with self._lock:
-            self.pop(key, None)
+            if key in self: # pop would read it first, from a file if it is there
+                del self[key]
             (self._arrays if isinstance(value, _harray.Array) else self._others)[key] = value
 
     def __delitem__(self, key):

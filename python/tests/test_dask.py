@@ -19,10 +19,29 @@ import harray as ha # pylint: disable=wrong-import-position
 import harray.dask # pylint: disable=wrong-import-position
 
 
+START = '''
+import os, sys, numpy as np, harray as ha, harray.dask
+
+def files_of(dask_worker):
+    """Names of files that would stay if the worker were killed now, but those of distributed's buffer and its locks; and how
+    many bytes are in files without a name, which would not."""
+    folder = dask_worker.local_directory
+    names = {name for _, _, files in os.walk(folder) for name in files if not name.endswith(".lock")}
+    buffer, unnamed = dask_worker.data._others._slow_uncached.d, 0
+    for number in os.listdir("/proc/self/fd"):
+        try:
+            place, size = os.readlink(f"/proc/self/fd/{number}"), os.stat(f"/proc/self/fd/{number}").st_blocks * 512
+        except OSError: # it was that of the list
+            continue
+        unnamed += size if place.startswith(folder) and place.endswith("(deleted)") else 0
+    return names - set(buffer.filenames.values()), unnamed
+'''
+
+
 def alone(program, tmp_path, timeout=100):
     """A program in an interpreter of its own."""
     file = tmp_path / "program.py"
-    file.write_text("import os, sys, numpy as np, harray as ha, harray.dask\n" + textwrap.dedent(program), encoding="utf-8")
+    file.write_text(START + textwrap.dedent(program), encoding="utf-8")
     done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, timeout=timeout, check=False,
                           env={**os.environ, "PYTHONPATH": os.environ.get("PYTHONPATH", "")})
     assert done.returncode == 0 and done.stdout.endswith("passed\n"), done.stdout + done.stderr
@@ -191,8 +210,112 @@ def test_a_store_evicts(tmp_path):
             del store[i]
         store["part"] = ha.zeros((1 << 20,))[:10] # all that it is a part of goes
         assert store.evict() == 8 << 20
-        assert len(os.listdir({str(tmp_path / "spill")!r})) <= 1 # of distributed's own buffer
+        assert not os.listdir({str(tmp_path / "spill")!r}) # what was there had no name
         print("passed")
+    """, tmp_path)
+
+
+def test_a_store_evicts_other_values(tmp_path):
+    """As distributed's own buffer does: to files, where there is no array on the host."""
+    alone(f"""
+        import threading
+        spill = {str(tmp_path / "spill")!r}
+        os.mkdir(spill)
+        def files():
+            return [os.path.getsize(os.path.join(folder, name)) for folder, _, names in os.walk(spill) for name in names]
+        store = harray.dask.Store(spill, "64MiB")
+        store["array"], store["other"], store["text"] = ha.full(1 << 17, 1.0), np.arange(1 << 17, dtype="f8"), "a text"
+        assert store.evict() == 1 << 20 and not files() # the array first, whose file has no name
+        assert set(store._others.fast) == {{"other", "text"}} and store.fast
+        assert store.evict() == 1 << 20 and set(store._others.fast) == {{"text"}} and sum(files()) >= 1 << 20
+        assert store.evict() > 0 and not store._others.fast and not store.fast and store.evict() == -1
+        assert len(files()) == 2 and len(store) == 3 and "other" in store
+        read = store._others.slow.data.load # of files
+        store._others.slow.data.load = lambda *_: sys.exit("what is replaced is not read")
+        store["text"] = "another"
+        store._others.slow.data.load = read
+        assert store["text"] == "another" and len(files()) == 1
+        assert (store["other"] == np.arange(1 << 17)).all() and store["array"].numpy().sum() == 1 << 17
+        del store["other"], store["text"]
+        assert not files()
+        del store["array"]
+        store["lock"] = threading.Lock() # which nobody can bring to a file
+        assert store.fast and store.evict() == -1 and store["lock"] and not files()
+        print("passed")
+    """, tmp_path)
+
+
+def test_what_was_evicted_is_the_system_s(tmp_path):
+    """Arrays of a size that the C library gets from its heap."""
+    alone(f"""
+        def resident():
+            return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        store = harray.dask.Store({str(tmp_path)!r}, "256MiB")
+        for i in range(1024):
+            store[i] = ha.full(1 << 13, float(i)) # 64 KiB
+        live, before = ha.host.memory["live"], resident()
+        assert live >= 64 << 20
+        assert sum(store.evict() for _ in range(1024)) == 64 << 20 and not store.fast
+        assert ha.host.memory["live"] == live - (64 << 20) and ha.host.memory["cached"] == 0
+        assert before - resident() > 48 << 20, (before, resident())
+        assert [store[i].numpy()[7] for i in range(1024)] == list(range(1024))
+        print("passed")
+    """, tmp_path)
+
+
+@pytest.mark.parametrize("where", ["sim:0", pytest.param("cuda:0", marks=pytest.mark.skipif(
+    not cupy.IS_THERE, reason="HARRAY_CUDA does not name the repository's fake driver"))])
+def test_what_is_in_a_file_is_sent_without_the_device(tmp_path, where):
+    alone(f"""
+        from distributed.protocol import deserialize, serialize
+        store, gpu = harray.dask.Store({str(tmp_path)!r}, "64MiB"), ha.context({where!r})
+        store["x"] = x = ha.full(1 << 17, 1.0, name="x")
+        with x.write(gpu):
+            pass
+        x.defer(gpu) # to the host
+        assert store.evict() == 1 << 20 and x.residency == {{"file:0": "dirty"}}, x.residency
+        live, restored = gpu.memory["live"], gpu.pressure["restored"]
+        header, frames = serialize(x, serializers=["cuda", "dask"])
+        assert header["serializer"] == "dask" and set(x.residency) == {{"file:0", "host"}}
+        y = deserialize(header, [bytearray(frames[0])])
+        assert y.name == "x" and y.numpy().sum() == 1 << 17 and {where!r} not in {{*x.residency, *y.residency}}
+        assert (gpu.memory["live"], gpu.pressure["restored"]) == (live, restored)
+        print("passed")
+    """, tmp_path)
+
+
+def test_threads_of_a_worker(tmp_path):
+    """Two tasks at once, each with arrays that are in the file: one may have to wait for room, both come to their end."""
+    alone("""
+        import threading
+        from distributed import Client, LocalCluster, get_worker
+
+        def prepare(dask_worker):
+            dask_worker.barrier, dask_worker.seen = threading.Barrier(2), set()
+
+        def add(x, y):
+            worker = get_worker()
+            worker.barrier.wait(60) # until there is another one
+            worker.seen.add(threading.get_ident())
+            with ha.open_all((x, "read"), (y, "read")) as (a, b):
+                total = np.asarray(a) + np.asarray(b)
+            return ha.array(total, name="sum") # which waits for memory as long as this thread has nothing open
+
+        def told(dask_worker):
+            pressure = ha.host.pressure
+            return len(dask_worker.seen), pressure["written_back"], pressure["restored"], ha.host.memory["live"]
+
+        if __name__ == "__main__":
+            with LocalCluster(n_workers=1, threads_per_worker=2, processes=True, data=harray.dask.Store, dashboard_address=None,
+                              local_directory=os.path.dirname(__file__)) as cluster, Client(cluster) as client:
+                client.register_plugin(harray.dask.Memory({"host": "8MiB"}))
+                client.run(prepare)
+                made = client.map(lambda i: ha.full(1 << 17, float(i)), range(24)) # 1 MiB each
+                sums = client.map(add, made[:12], made[12:])
+                assert [x.numpy()[5] for x in client.gather(sums)] == [2.0 * i + 12 for i in range(12)]
+                [(threads, written, restored, live)] = client.run(told).values()
+                assert threads == 2 and written >= 8 << 20 and restored >= 8 << 20 and live <= 8 << 20, (written, restored, live)
+            print("passed")
     """, tmp_path)
 
 
@@ -251,6 +374,8 @@ def test_a_cluster_with_less_memory_than_data(tmp_path):
                 assert {a[0] for a in answers.values()} == {"Store"} and len({a[1] for a in answers.values()}) == 2
                 assert all(a[3] == 24 << 20 for a in answers.values())
                 assert sum(a[4] for a in answers.values()) > 0, answers # some are in files
+                left = client.run(files_of).values() # by a worker that is killed, as one is below
+                assert not any(names for names, _ in left) and sum(unnamed for _, unnamed in left) >= 8 << 20, left
                 # A worker dies while it computes, and with it what it alone had: that is computed anew.
                 held = client.who_has(made)
                 alone = next(i for i in range(80) if len(held[made[i].key]) == 1)
@@ -261,8 +386,6 @@ def test_a_cluster_with_less_memory_than_data(tmp_path):
                 assert calls() == 2
                 assert client.gather(client.map(total, made, pure=False)) == [float(i) * (1 << 20) for i in range(80)]
                 assert len({a[1] for a in client.run(told).values()} | {a[1] for a in answers.values()}) >= 3
-            left = [f for _, _, files in os.walk(os.path.dirname(__file__)) for f in files if not f.endswith((".py", ".lock", ".pyc"))]
-            assert not left, left
             print("passed")
     """, tmp_path)
 
@@ -313,7 +436,7 @@ def test_dask_arrays_larger_than_memory(tmp_path):
                 for method in ("tasks", "p2p"):
                     same(x.rechunk((ROWS, 16), method=method), right)
                 assert sum(a[3] for a in client.run(told).values()) >= 8 << 20 # they came back
-            left = [f for _, _, files in os.walk(os.path.dirname(__file__)) for f in files if not f.endswith((".py", ".lock", ".pyc"))]
-            assert not left, left
+                left = client.run(files_of).values()
+                assert not any(names for names, _ in left) and sum(unnamed for _, unnamed in left) >= 1 << 20, left
             print("passed")
     """, tmp_path, timeout=300)
