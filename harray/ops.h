@@ -172,11 +172,11 @@ typedef enum ha_combine_operation {
 
 /* *result = all elements of x, joined by a reduction of reduce.h, in the order of the indices; it
  * waits for it. The result is a number of any type of C, which must be able to hold it
- * (HA_ERR_ARGUMENT). Integers, bool among them, are summed and multiplied in 64 bits, and wrap
- * around there; bits (HA_AND, HA_OR, HA_XOR) are of integers. HA_MIN_AT and HA_MAX_AT give the
- * place of the first of the least, of the greatest elements. NaN is both. Of complex elements there
- * are sums and products. Reductions of no elements are those of no lanes. Same bits: as reductions.
- * */
+ * (HA_ERR_ARGUMENT): rounded, but for places, and not as an infinite one. Integers, bool among them,
+ * are summed and multiplied in 64 bits, and wrap around there; bits (HA_AND, HA_OR, HA_XOR) are of
+ * integers. HA_MIN_AT and HA_MAX_AT give the place of the first of the least, of the greatest
+ * elements. NaN is both. Of complex elements there are sums and products. Reductions of no elements
+ * are those of no lanes. Same bits: as reductions. */
 #define ha_reduce(op, x, result, context)                                                          \
     ha_reduce_(op, HA_DARRAY(x), HA_DTYPE_OF(__typeof__(*(result))), result, context, HA_SITE)
 

@@ -48,7 +48,7 @@ typedef enum ha_scan_kind { HA_INCLUSIVE, HA_EXCLUSIVE } ha_scan_kind;
     ha_scan_(op, HA_DARRAY(y), HA_DARRAY(x), HA_SCAN_ALL_, kind, context, HA_SITE)
 #define ha_scan_along(op, y, x, dimension, kind, context)                                          \
     ha_scan_(op, HA_DARRAY(y), HA_DARRAY(x), dimension, kind, context, HA_SITE)
-enum { HA_SCAN_ALL_ = -1 };
+enum { HA_SCAN_ALL_ = INT32_MIN };
 
 /* offsets[0] = 0, offsets[i + 1] = offsets[i] + counts[i]: both of one dimension, offsets with one element more, and of a type of
  * indices; counts are of any integers. Waits: a count below zero is told with its place, and a sum that is too great for the

@@ -337,14 +337,14 @@ def test_open_all(x):
 
 def test_no_memory_for_all_of_them(x):
     """Each is named, not only the one for which there was none."""
-    y, sim = ha.zeros(1 << 17, name="y"), ha.context("sim:0")
-    ha.set_budget(sim, (1 << 20) + sim.memory["live"]) # what others hold stays
+    y, z, sim = ha.zeros((1 << 17) - 512, name="y"), ha.zeros(1024), ha.context("sim:0")
+    ha.set_budget(sim, 1 << 20) # y has room, and what others hold; y and z have none
     try:
-        with pytest.raises(MemoryError, match=r"asked for together at sim:0: 'field' \(160 bytes\), 'y' \(1048576 bytes\), an array \(16 bytes\)$"):
-            ha.open_all((x, "read"), (y, "read"), (ha.zeros(2), "write"), on=sim)
-        ha.open_all((y, "read"), on=sim).close() # it alone has room
-        with pytest.raises(MemoryError, match=r"asked for together at sim:0: 'y' \(1048576 bytes\), 'field' \(160 bytes\)$"):
-            ha.open_all((y[::2], "read"), (x, "read"), on=sim) # of a view all is opened
+        with pytest.raises(MemoryError, match=r"asked for together at sim:0: 'field' \(160 bytes\), 'y' \(1044480 bytes\), an array \(8192 bytes\)$"):
+            ha.open_all((x, "read"), (y, "read"), (z, "write"), on=sim)
+        ha.open_all((y, "read"), on=sim).close()
+        with pytest.raises(MemoryError, match=r"asked for together at sim:0: 'y' \(1044480 bytes\), an array \(8192 bytes\)$"):
+            ha.open_all((y[::2], "read"), (z, "read"), on=sim) # of a view all is opened
     finally:
         ha.set_budget(sim, 0)
     x.write().close()

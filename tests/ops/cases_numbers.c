@@ -535,6 +535,29 @@ static void refused(ha_status expected, ha_status got, const char *part, const c
         fail_msg("\"%s\" does not say \"%s\", \"%s\"", e.text, part, second);
 }
 
+/* A finite sum is not given as an infinite one, nor a place as another place. */
+TEST(results_that_do_not_fit) {
+    harray_double x = harray_double_filled(2100, 0);
+    keep_array(x.array);
+    HA_WRITING(v, x, H) v.data[2049] = 1e300;
+    float sum = 3;
+    ha_half place = ha_half_of_float(3);
+    int32_t at = 0;
+    know_lanes(HA_DTYPE_double, HA_LANE_VALUE_, HA_SUM);
+    refused(HA_ERR_ARGUMENT, ha_reduce(HA_SUM, x, &sum, C), "double (2100)",
+            "1e+300, as float: does not fit");
+    know_lanes(HA_DTYPE_double, HA_LANE_VALUE_, HA_MAX_AT);
+    refused(HA_ERR_ARGUMENT, ha_reduce(HA_MAX_AT, x, &place, C), "double (2100)",
+            "the place, 2049, would be another one as half");
+    SUCCEEDS(ha_reduce(HA_MAX_AT, x, &at, C));
+    assert_true(at == 2049 && sum == 3 && ha_half_to_float(place) == 3);
+    HA_WRITING(v, x, H) v.data[2049] = INFINITY;
+    know_lanes(HA_DTYPE_double, HA_LANE_VALUE_, HA_SUM);
+    SUCCEEDS(ha_reduce(HA_SUM, x, &sum, C));
+    assert_true(isinf(sum));
+    drop_array(x.array);
+}
+
 TEST(refused_reductions) {
     harray_double x = harray_double_filled(10, 1e10), y = harray_double_filled(11, 1);
     harray_double none = harray_double_new(0), never = harray_double_new(10);
@@ -635,6 +658,7 @@ int main(int argc, char **argv) {
         CASE(differences_of_large_integers),
         CASE(the_bits_of_reductions),
         CASE(of_no_elements),
+        CASE(results_that_do_not_fit),
         CASE(refused_reductions),
         CASE(functions_of_a_type),
     };

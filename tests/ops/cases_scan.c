@@ -224,7 +224,7 @@ static void know_offsets(ha_dtype counts, ha_dtype offsets) {
     know_runs(16, key, 1 + 16, HA_EXCLUSIVE);
     for (int k = 0; k < 2; k++) {
         const int as_bytes = k || offsets == counts;
-        const ha_dtype bytes = ha_op_type_of_bytes(ha_dtype_size(offsets));
+        const ha_dtype bytes = ha_index_moved(ha_dtype_size(offsets))->type;
         know_key(10 + k, &(const ha_op_key){.line = &ha_op_copy_line,
                                             .rank = 1,
                                             .make = ha_op_make_copy,
@@ -358,6 +358,7 @@ TEST(refused_arguments) {
     ha_array_set_name(y.array, "sums");
     ARGUMENT(ha_scan_along(HA_SUM, y, x, 2, HA_INCLUSIVE, C), "no dimension 2", "double (4, 6)");
     ARGUMENT(ha_scan_along(HA_SUM, y, x, -2, HA_INCLUSIVE, C), "no dimension -2", "");
+    ARGUMENT(ha_scan_along(HA_SUM, y, x, -1, HA_INCLUSIVE, C), "no dimension -1", "");
     ARGUMENT(ha_scan(HA_XOR, y, x, HA_INCLUSIVE, C), "there is no operation", "");
     ARGUMENT(ha_scan(HA_SUM, y, x, (ha_scan_kind)2, C), "there is no scan of kind 2", "");
     ARGUMENT(ha_scan(HA_SUM, small, small, HA_INCLUSIVE, C), "there is no such operation", "");

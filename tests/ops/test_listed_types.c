@@ -48,10 +48,18 @@ static void other_types_are_moved(void **state) {
     harray_float f = harray_float_filled(N, 1), g = harray_float_filled(N, 2);
     harray_c128 z = harray_c128_filled(N, ha_c128_make(1, 2));
     harray_uint8_t mask = harray_uint8_t_new(N);
+    harray_int64_t keys_of_2 = harray_int64_t_filled(N, 2), both_at = harray_int64_t_new(N);
+    harray_double x = harray_double_filled(N, 1), both = harray_double_new(N);
     int64_t count = 0;
     (void)state;
     SUCCEEDS(ha_scan_offsets(offsets, counts, NULL));
     HA_READING(v, offsets, ha_host()) assert_int_equal(v.data[N], 3 * N);
+    SUCCEEDS(ha_scan_offsets(offsets, keys_of_2, NULL));
+    HA_READING(v, offsets, ha_host()) assert_int_equal(v.data[N], 2 * N);
+    SUCCEEDS(ha_sequence(at, 0, 1, NULL));
+    SUCCEEDS(ha_sparse_combine(HA_ADD, both_at, both, at, x, at, x, &count, NULL));
+    assert_int_equal(count, N);
+    HA_READING(v, both, ha_host()) assert_true(v.data[N - 1] == 2);
     SUCCEEDS(ha_sequence(keys, N, -1, NULL));
     SUCCEEDS(ha_sorting(at, keys, HA_ASCENDING, NULL));
     SUCCEEDS(ha_sort_by_key(keys, f, HA_ASCENDING, NULL));
@@ -68,6 +76,10 @@ static void other_types_are_moved(void **state) {
                          NULL));
     HA_READING(v, z, ha_host()) assert_true(v.data[2].im == 4 && v.data[1].im == 2);
     HA_READING(v, g, ha_host()) assert_true(v.data[0] == 2 && v.data[N - 1] == 1);
+    SUCCEEDS(harray_int64_t_free(&keys_of_2));
+    SUCCEEDS(harray_int64_t_free(&both_at));
+    SUCCEEDS(harray_double_free(&x));
+    SUCCEEDS(harray_double_free(&both));
     SUCCEEDS(harray_int32_t_free(&counts));
     SUCCEEDS(harray_int32_t_free(&offsets));
     SUCCEEDS(harray_int64_t_free(&keys));
@@ -95,7 +107,7 @@ static void others_are_refused(void **state) {
     unsupported(ha_norm(HA_NORM_2, z, &sum, NULL), "c64");
     unsupported(ha_random(z, 1, NULL), "c64");
     unsupported(ha_combine(HA_MULTIPLY, u, u, u, NULL), "uint32_t");
-    unsupported(ha_norm(HA_NORM_1, u, &sum, NULL), "uint32_t");
+    unsupported(ha_norm(HA_NORM_2, u, &sum, NULL), "uint32_t");
     HA_READING(v, u, ha_host()) assert_true(v.data[0] == 7);
     HA_READING(v, z, ha_host()) assert_true(v.data[0].im == 1);
     SUCCEEDS(harray_float_free(&f));

@@ -217,9 +217,11 @@ enum {
     X(T, R, HA_LANE_VALUE_, value, u)                                                              \
     X(T, int64_t, HA_LANE_IS_THERE_, is_there, u != 0)
 #define HA_DISTANCE_(u, v) (u < v ? (uint64_t)v - (uint64_t)u : (uint64_t)u - (uint64_t)v)
-#define HA_LANES_OF_INTEGERS_(X, T, R, ABS)                                                        \
+#define HA_LANES_OF_INDICES_(X, T, R, ABS)                                                         \
     HA_LANES_OF_SMALL_(X, T, R)                                                                    \
-    X(T, double, HA_LANE_ABS_, abs_of, (double)(ABS(u)) * a)                                       \
+    X(T, double, HA_LANE_ABS_, abs_of, (double)(ABS(u)) * a)
+#define HA_LANES_OF_INTEGERS_(X, T, R, ABS)                                                        \
+    HA_LANES_OF_INDICES_(X, T, R, ABS)                                                             \
     X(T, double, HA_LANE_SQUARE_, square_of, ((double)u * a) * ((double)u * a))                    \
     X(T, R, HA_LANE_PRODUCT_, product_of, (R)((uint64_t)u * (uint64_t)v))                          \
     X(T, double, HA_LANE_ABS_DIFFERENCE_, abs_difference_of, (double)(HA_DISTANCE_(u, v)) * a)     \
@@ -253,16 +255,16 @@ enum {
 #define HA_LANES_OF_uint16_t_(X) HA_LANES_OF_SMALL_(X, uint16_t, uint64_t)
 #define HA_LANES_OF_int32_t_(X)                                                                    \
     HA_IF_int32_t_(HA_LANES_OF_INTEGERS_(X, int32_t, int64_t, HA_SIZE_OF_SIGNED_))                 \
-        HA_IF_NOT_int32_t_(HA_LANES_OF_SMALL_(X, int32_t, int64_t))
+        HA_IF_NOT_int32_t_(HA_LANES_OF_INDICES_(X, int32_t, int64_t, HA_SIZE_OF_SIGNED_))
 #define HA_LANES_OF_int64_t_(X)                                                                    \
     HA_IF_int64_t_(HA_LANES_OF_INTEGERS_(X, int64_t, int64_t, HA_SIZE_OF_SIGNED_))                 \
-        HA_IF_NOT_int64_t_(HA_LANES_OF_SMALL_(X, int64_t, int64_t))
+        HA_IF_NOT_int64_t_(HA_LANES_OF_INDICES_(X, int64_t, int64_t, HA_SIZE_OF_SIGNED_))
 #define HA_LANES_OF_uint32_t_(X)                                                                   \
     HA_IF_uint32_t_(HA_LANES_OF_INTEGERS_(X, uint32_t, uint64_t, HA_SIZE_OF_UNSIGNED_))            \
-        HA_IF_NOT_uint32_t_(HA_LANES_OF_SMALL_(X, uint32_t, uint64_t))
+        HA_IF_NOT_uint32_t_(HA_LANES_OF_INDICES_(X, uint32_t, uint64_t, HA_SIZE_OF_UNSIGNED_))
 #define HA_LANES_OF_uint64_t_(X)                                                                   \
     HA_IF_uint64_t_(HA_LANES_OF_INTEGERS_(X, uint64_t, uint64_t, HA_SIZE_OF_UNSIGNED_))            \
-        HA_IF_NOT_uint64_t_(HA_LANES_OF_SMALL_(X, uint64_t, uint64_t))
+        HA_IF_NOT_uint64_t_(HA_LANES_OF_INDICES_(X, uint64_t, uint64_t, HA_SIZE_OF_UNSIGNED_))
 #define HA_LANES_OF_float_(X) HA_IF_float_(HA_LANES_OF_REAL_(X, float, HA_F_float_))
 #define HA_LANES_OF_double_(X) HA_IF_double_(HA_LANES_OF_REAL_(X, double, HA_F_double_))
 #define HA_LANES_OF_ha_c64_(X)                                                                     \
@@ -305,6 +307,8 @@ enum {
 /* Of integers of 32 and 64 bits, which are also indices and counts: what those need. */
 #define HA_LINES_OF_INDICES_(T, U, C, K, P)                                                        \
     C(T, HA_ADD, add, (T)((U)u + (U)v))                                                            \
+    C(T, HA_SUBTRACT, subtract, (T)((U)u - (U)v))                                                  \
+    C(T, HA_MINIMUM, minimum, v < u ? v : u)                                                       \
     HA_LINES_OF_SMALL_(T, U, K, P)
 
 /* Of each type in which is computed. */

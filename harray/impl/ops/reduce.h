@@ -59,6 +59,23 @@ HA_IN_ ha_status ha_op_reduce(ha_op_reduction *r, double scale, ha_dvalue *value
     return s;
 }
 
+/* A finite number that has become an infinite one. */
+HA_IN_ int ha_op_overflows(ha_dvalue value, ha_dvalue given) {
+    if (ha_dvalue_convert(value, HA_DTYPE_c128, &value) ||
+        ha_dvalue_convert(given, HA_DTYPE_c128, &given))
+        return 0;
+    return (isfinite(value.as_c128.re) && isinf(given.as_c128.re)) ||
+           (isfinite(value.as_c128.im) && isinf(given.as_c128.im));
+}
+
+/* An integer that has become another one. */
+HA_IN_ int ha_op_rounds(ha_dvalue value, ha_dtype type) {
+    ha_dvalue given;
+    if (ha_dtype_kind(type) != HA_KIND_REAL || ha_dvalue_convert(value, type, &given)) return 0;
+    return ha_dvalue_convert(given, HA_DTYPE_int64_t, &given) ||
+           given.as_int64_t != value.as_int64_t;
+}
+
 /* To where the caller wants it, as the type that it has there. */
 HA_IN_ ha_status ha_op_give(const ha_op_call *c, ha_dvalue value, ha_dtype type, void *result) {
     char number[80];
@@ -71,6 +88,7 @@ HA_IN_ ha_status ha_op_give(const ha_op_call *c, ha_dvalue value, ha_dtype type,
     ha_dvalue given = {.type = type};
     const ha_wide wide = ha_widen(&value);
     const char *objection = ha_put(&wide, &given);
+    if (!objection && ha_op_overflows(value, given)) objection = "does not fit";
     if (objection) {
         (void)ha_dvalue_print(value, number, sizeof number);
         return ha_view_fail(HA_ERR_ARGUMENT, c->operation, &c->view[0], "the result, %s, as %s: %s",
@@ -86,6 +104,10 @@ static ha_status ha_op_reduce_to(ha_op_reduction *r, ha_dtype type, void *result
     ha_status s = HA_OK;
     HA_FROM(site) {
         s = ha_op_reduce(r, 1, &value);
+        if (!s && r->operation >= HA_MIN_AT && ha_op_rounds(value, type))
+            s = ha_view_fail(HA_ERR_ARGUMENT, r->call.operation, &r->call.view[0],
+                             "the place, %lld, would be another one as %s",
+                             (long long)value.as_int64_t, ha_dtype_name(type));
         if (!s) s = ha_op_give(&r->call, value, type, result);
     }
     return s;
