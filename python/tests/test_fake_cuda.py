@@ -169,7 +169,7 @@ def test_closing_while_an_export_waits(x, gpu):
         def is_inside():
             frame = sys._current_frames().get(thread.ident) # pylint: disable=protected-access
             return frame and frame.f_code is export.__code__ and frame.f_lineno == export.__code__.co_firstlineno + 1
-        while not is_inside():
+        while thread.is_alive() and not is_inside():
             time.sleep(0.001)
         with pytest.raises(BufferError, match="'field' is still exported"):
             v.close()
