@@ -3,6 +3,7 @@
 #ifndef HARRAY_IMPL_OPS_TYPES_H
 #define HARRAY_IMPL_OPS_TYPES_H
 
+#include "../kernels/all.h"
 #include "../../ops.h"
 
 /* HA_IS_LISTED_(T): how often T is among the listed types, also by another name of it. */
