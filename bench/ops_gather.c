@@ -79,7 +79,7 @@ int main(int argc, char **argv) {
     figure("compact, in cache", time_compact, &w, time_compact_by_hand, 1, 17);
     free_work(&w);
     w = work_of(FROM_DRAM, 1);
-    figure("gather, from DRAM", time_gather, &w, time_gather_by_hand, 1.4, 20);
+    figure("gather, from DRAM", time_gather, &w, time_gather_by_hand, 1.1, 20);
     figure("scatter, from DRAM", time_scatter, &w, time_scatter_by_hand, 1.4, 28);
     figure("compact, from DRAM", time_compact, &w, time_compact_by_hand, 1, 17);
     free_work(&w);

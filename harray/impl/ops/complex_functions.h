@@ -51,11 +51,10 @@
             return T##_make(log##f(a) + log1p##f(q * q) / 2, angle);                               \
         } HA_FN T T##_sin_(T z) {                                                                  \
             return T##_make(z.re == 0 ? z.re : sin##f(z.re) * cosh##f(z.im),                       \
-                            z.im == 0 ? z.im : cos##f(z.re) * sinh##f(z.im));                      \
+                            cos##f(z.re) * sinh##f(z.im));                                         \
         } HA_FN T T##_cos_(T z) {                                                                  \
-            return T##_make(cos##f(z.re) * cosh##f(z.im), z.re == 0 || z.im == 0                   \
-                                                              ? -z.re * z.im                       \
-                                                              : -sin##f(z.re) * sinh##f(z.im));    \
+            return T##_make(cos##f(z.re) * cosh##f(z.im),                                          \
+                            -sin##f(z.re) * (z.re == 0 ? z.im : sinh##f(z.im)));                   \
         } HA_FN T T##_tanh_(T z) {                                                                 \
             if (fabs##f(z.re) > 20)                                                                \
                 return T##_make(copysign##f(1, z.re),                                              \
