@@ -145,6 +145,10 @@ int context_begin(PyObject *module);
 PyObject *context_object(ha_context *context);
 /* Of a Context, a name, or NULL and None, which are the host. 0, or -1. */
 int context_from(PyObject *object, ha_context **context);
+
+/* The first context of a kind of which `is` says so, asked with `of`; NULL: there is none. Without the GIL. */
+ha_context *first_context(const char *kind, int (*is)(ha_context *c, const void *of),
+                          const void *of);
 PyObject *find_context(PyObject *module, PyObject *name);
 PyObject *best_context(PyObject *module, PyObject *unused);
 PyObject *adopt_stream(PyObject *module, PyObject *args);

@@ -72,6 +72,20 @@ PyObject *best_context(PyObject *module, PyObject *unused) {
     return context_object(find_best());
 }
 
+ha_context *first_context(const char *kind, int (*is)(ha_context *c, const void *of),
+                          const void *of) {
+    char name[32];
+    ha_context *found = NULL;
+    const int count = ha_context_count(kind);
+    for (int i = 0; i < count && !found; i++) {
+        snprintf(name, sizeof name, "%s:%d", kind, i);
+        ha_context *c = ha_context_find(name);
+        if (c && is(c, of)) found = c;
+    }
+    (void)ha_take_error(); // of those that cannot be opened
+    return found;
+}
+
 /* A number, or the reference of a queue of dpctl's. */
 static int stream_from(PyObject *object, void **stream) {
     PyObject *number = PyIndex_Check(object) ? PyNumber_Index(object)

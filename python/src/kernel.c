@@ -235,21 +235,12 @@ static int give_all(const made *m, PyObject *arguments, given *g, const void **a
     return 0;
 }
 
-/* OpenCL's device that computes on the host's processor: PoCL calls those by how it runs them. NULL: there is none. Without the
- * GIL. */
-static ha_context *find_pocl(const ha_kernel *kernel) {
-    char name[32], place[300];
-    ha_context *found = NULL;
-    const int count = ha_context_count("opencl");
-    for (int i = 0; i < count && !found; i++) {
-        snprintf(name, sizeof name, "opencl:%d", i);
-        ha_context *c = ha_context_find(name);
-        if (!c || !ha_kernel_place(kernel, c, place, sizeof place)) continue;
-        const char *device = strstr(place, "Portable Computing Language: ");
-        if (device && (strstr(device, ": pthread") || strstr(device, ": cpu"))) found = c;
-    }
-    (void)ha_take_error(); // of those that cannot be opened
-    return found;
+/* Whether OpenCL's device computes on the host's processor: PoCL calls those by how it runs them. */
+static int is_pocl(ha_context *c, const void *kernel) {
+    char place[300];
+    if (!ha_kernel_place(kernel, c, place, sizeof place)) return 0;
+    const char *device = strstr(place, "Portable Computing Language: ");
+    return device && (strstr(device, ": pthread") || strstr(device, ": cpu"));
 }
 
 /* Without loops of C the device has to compile it. *runs: where it is compiled for. */
@@ -258,7 +249,7 @@ static int can_run(const made *m, ha_context *context, ha_context **runs) {
     size_t length;
     *runs = context;
     if (m->kernel != &m->own) return 1;
-    if (context == ha_host()) UNLOCKED(*runs = find_pocl(m->kernel));
+    if (context == ha_host()) UNLOCKED(*runs = first_context("opencl", is_pocl, m->kernel));
     if (!*runs) {
         PyErr_Format(PyExc_NotImplementedError,
                      "%s: on the host kernels from Python are compiled by PoCL, a driver of "
@@ -356,7 +347,8 @@ PyObject *kernel_log(PyObject *module, PyObject *args) {
     const made *m = PyCapsule_GetPointer(capsule, capsule_name);
     if (!m) return NULL;
     ha_context *pocl = NULL;
-    if (context == ha_host() && m->kernel == &m->own) UNLOCKED(pocl = find_pocl(m->kernel));
+    if (context == ha_host() && m->kernel == &m->own)
+        UNLOCKED(pocl = first_context("opencl", is_pocl, m->kernel));
     if (pocl) context = pocl;
     const size_t bytes = ha_kernel_log(m->kernel, context, NULL, 0);
     char *text = malloc(bytes + 1);

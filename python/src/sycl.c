@@ -82,25 +82,12 @@ static void drop_queue(void *queue) { UNLOCKED(delete_queue(queue)); }
 /* ---- the best one -------------------------------------------------------------------------------- */
 
 /* Processors are no better than the host. */
-static int is_better(ha_context *c) {
+static int is_better(ha_context *c, const void *nothing) {
+    (void)nothing;
     void *device = sycl.Queue_GetDevice(ha_context_stream(c));
     const int is = device && (sycl.Device_IsGPU(device) || sycl.Device_IsAccelerator(device));
     if (device) sycl.Device_Delete(device);
     return is;
-}
-
-/* Without the GIL. */
-static ha_context *find_better(void) {
-    char name[32];
-    ha_context *found = NULL;
-    const int count = ha_context_count("sycl");
-    for (int i = 0; i < count && !found; i++) {
-        snprintf(name, sizeof name, "sycl:%d", i);
-        ha_context *c = ha_context_find(name);
-        if (c && is_better(c)) found = c;
-    }
-    (void)ha_take_error(); // of those that cannot be opened
-    return found;
 }
 
 ha_context *sycl_best(void) {
@@ -111,7 +98,7 @@ ha_context *sycl_best(void) {
     if (load())
         PyErr_Clear();
     else
-        UNLOCKED(found = find_better());
+        UNLOCKED(found = first_context("sycl", is_better, NULL));
     return found;
 }
 
@@ -213,29 +200,21 @@ static int place_from(PyObject *object, sycl_place *p) {
     return status;
 }
 
+/* The SYCL context and device of a pointer. */
+typedef struct {
+    void *context, *device;
+} where_it_is;
+
 /* Whether a context's device is that of a pointer, in the same context of SYCL's. */
-static int is_at(ha_context *c, void *context, void *device) {
+static int is_at(ha_context *c, const void *place) {
+    const where_it_is *p = place;
     void *queue = ha_context_stream(c);
     void *own = sycl.Queue_GetContext(queue), *own_device = sycl.Queue_GetDevice(queue);
-    const int is = own && own_device && sycl.Context_AreEq(own, context) &&
-                   sycl.Device_AreEq(own_device, device);
+    const int is = own && own_device && sycl.Context_AreEq(own, p->context) &&
+                   sycl.Device_AreEq(own_device, p->device);
     if (own) sycl.Context_Delete(own);
     if (own_device) sycl.Device_Delete(own_device);
     return is;
-}
-
-/* "sycl:N" whose memory it is; NULL: it is of none. Without the GIL. */
-static ha_context *find_context_at(void *context, void *device) {
-    char name[32];
-    ha_context *found = NULL;
-    const int count = ha_context_count("sycl");
-    for (int i = 0; i < count && !found; i++) {
-        snprintf(name, sizeof name, "sycl:%d", i);
-        ha_context *c = ha_context_find(name);
-        if (c && is_at(c, context, device)) found = c;
-    }
-    (void)ha_take_error(); // of those that cannot be opened
-    return found;
 }
 
 /* What the library says of a pointer in the context of its record. */
@@ -252,7 +231,7 @@ static int owner_of(const void *data, sycl_place p, sycl_owner *owner) {
     }
     owner->kind = kinds[type];
     UNLOCKED({
-        owner->context = find_context_at(p.context, device);
+        owner->context = first_context("sycl", is_at, &(where_it_is){p.context, device});
         sycl.Device_Delete(device);
         if (p.queue) sycl.Queue_Wait(p.queue); // what is enqueued there gives the values
     });

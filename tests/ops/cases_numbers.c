@@ -551,6 +551,13 @@ TEST(results_that_do_not_fit) {
             "the place, 2049, would be another one as half");
     SUCCEEDS(ha_reduce(HA_MAX_AT, x, &at, C));
     assert_true(at == 2049 && sum == 3 && ha_half_to_float(place) == 3);
+    harray_double y = harray_double_filled(70000, 0); /* more than the greatest half */
+    keep_array(y.array);
+    HA_WRITING(v, y, H) v.data[69999] = 1;
+    know_lanes(HA_DTYPE_double, HA_LANE_VALUE_, HA_MAX_AT);
+    refused(HA_ERR_ARGUMENT, ha_reduce(HA_MAX_AT, y, &place, C), "double (70000)",
+            "the place, 69999, would be another one as half");
+    drop_array(y.array);
     HA_WRITING(v, x, H) v.data[2049] = INFINITY;
     know_lanes(HA_DTYPE_double, HA_LANE_VALUE_, HA_SUM);
     SUCCEEDS(ha_reduce(HA_SUM, x, &sum, C));

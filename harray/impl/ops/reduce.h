@@ -68,12 +68,13 @@ HA_IN_ int ha_op_overflows(ha_dvalue value, ha_dvalue given) {
            (isfinite(value.as_c128.im) && isinf(given.as_c128.im));
 }
 
-/* An integer that has become another one. */
+/* A place, which is below 2^53, that has become another one. */
 HA_IN_ int ha_op_rounds(ha_dvalue value, ha_dtype type) {
-    ha_dvalue given;
-    if (ha_dtype_kind(type) != HA_KIND_REAL || ha_dvalue_convert(value, type, &given)) return 0;
-    return ha_dvalue_convert(given, HA_DTYPE_int64_t, &given) ||
-           given.as_int64_t != value.as_int64_t;
+    if (ha_dtype_kind(type) != HA_KIND_REAL) return 0;
+    ha_dvalue given = value;
+    return ha_dvalue_convert(value, type, &given) ||
+           ha_dvalue_convert(given, HA_DTYPE_double, &given) ||
+           given.as_double != (double)value.as_int64_t;
 }
 
 /* To where the caller wants it, as the type that it has there. */
