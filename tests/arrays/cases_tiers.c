@@ -257,16 +257,42 @@ TEST(nobody_counts_on_what_is_leaving) {
 
 /* A tier that has no room at all is passed over. */
 TEST(past_a_full_host) {
-    if (shares_memory(C) || !C->home->pinned) skip(); /* the way leads through pinned memory */
+    if (shares_memory(C)) skip();
     budget_for(C, 1);
     harray_double kept = filled_at(1, H), x = filled_at(3, C);
-    budget_for(H, 1);
+    budget_for(H, 1); /* the way leads through pinned memory, or beyond the budget */
     HA_READING(v, kept, H) {
         (void)filled_at(4, C);
         assert_true(VALID(x, disk) && !is_at(x, H) && !is_at(x, C));
     }
     else fail();
     assert_true(sum_at(x, C) == 3. * N);
+    assert_non_null(
+        keep(harray_double_zeros_at(N + N / 4, H)).array); /* there is as much room as before */
+    drop_arrays();
+}
+
+/* Nor has anybody less room meanwhile. */
+TEST(past_a_full_host_by_another_thread) {
+    opener other;
+    if (shares_memory(C)) skip();
+    budget_for(C, 1);
+    harray_double kept = filled_at(1, H), x = filled_at(3, C), y = filled_at(4, M1);
+    budget_for(H, 1);
+    HA_READING(v, kept, H) {
+        atomic_store(&writes_held, 1);
+        start_open(&other, y.array, C, HA_OVERWRITE, 0, HA_END);
+        while (!ha_context_memory(H).staging && !ha_context_pinned_memory(C).staging &&
+               !has_opened(&other))
+            sched_yield();
+        assert_false(has_opened(&other));
+        assert_non_null(keep(harray_double_zeros_at(N / 4, H)).array);
+        atomic_store(&writes_held, 0);
+        SUCCEEDS(wait_opened(&other));
+        finish(&other);
+    }
+    else fail();
+    assert_true(VALID(x, disk) && sum_at(x, C) == 3. * N);
     drop_arrays();
 }
 
@@ -854,6 +880,7 @@ int main(void) {
         TIERS(what_comes_down_is_young_at_once),
         TIERS(nobody_counts_on_what_is_leaving),
         TIERS(past_a_full_host),
+        TIERS(past_a_full_host_by_another_thread),
         TIERS(waits_for_a_tier),
         TIERS(records_in_tiers),
         TIERS(no_room_for_making_room),

@@ -178,7 +178,7 @@ HA_IN_ ha_status ha_victim_try(ha_memory *m, const ha_victim *v, int sends, ha_t
 
 /* An attempt of its own. It makes no room where that is just being made for it. by: for whose sake. */
 HA_IN_ ha_attempt ha_victim_attempt(ha_memory *m, const ha_attempt *by) {
-    ha_attempt attempt = {.site = by->site, .sends = 1, .fulls = by->fulls};
+    ha_attempt attempt = {.site = by->site, .fulls = by->fulls};
     memcpy(attempt.full, by->full, sizeof attempt.full);
     if (!ha_attempt_is_full(by, m)) attempt.full[attempt.fulls++] = m;
     return attempt;

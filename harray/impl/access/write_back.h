@@ -30,7 +30,6 @@ HA_IN_ void ha_victim_write_back(ha_memory *m, const ha_victim *v, const ha_atte
     if (!in) return;
     ha_attempt attempt = ha_victim_attempt(m, by);
     ha_timepoint unused;
-    attempt.sends = 0;
     attempt.is_ahead = 1;
     ha_status s = ha_settle(a);
     if (!s) s = ha_victim_send_all(a, in, &unused, &attempt);

@@ -38,6 +38,7 @@ typedef struct ha_pool {
     uint32_t returning; /* threads that are just giving blocks back */
     uint64_t returned;  /* blocks that came back so far, to the cache or to the backend */
     uint64_t expected;  /* bytes that the backend is just being asked for */
+    uint64_t beyond;    /* bytes of the one block that may be beyond the budget, or 0 */
     uint64_t bytes[HA_USES];
     uint64_t most;   /* bytes to keep cached */
     uint64_t budget; /* bytes to be handed out at most; 0: as many as there are */

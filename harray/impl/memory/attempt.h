@@ -28,7 +28,6 @@ typedef struct ha_attempt {
     int asked;      /* how often a controller was */
     int never;      /* not ever: it is too large */
     int only_clean; /* nothing is to be brought away for it */
-    int sends;      /* what gives way: its staging may be beyond a budget */
     int is_ahead;   /* what is written back ahead: it counts for itself */
     ha_memory *to;  /* HA_RETRY_: where `sent` is on its way to, by stages; NULL: nothing is */
     ha_range sent;

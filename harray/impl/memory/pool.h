@@ -65,6 +65,8 @@ static inline uint32_t ha_size_class(size_t bytes) {
 
 static inline void ha_pool_move(ha_pool *p, ha_block *b, ha_purpose to) HA_REQUIRES_(p->lock) {
     if (b->resident) ha_resident_take(p, b);
+    if (b->is_beyond) p->beyond = 0;
+    b->is_beyond = 0;
     p->bytes[b->use] -= b->bytes;
     p->bytes[to] += b->bytes;
     b->use = to;
@@ -213,45 +215,57 @@ HA_IN_ uint64_t ha_memory_shrink(ha_memory *m, uint64_t keep) {
     return ha_blocks_release(m, picked);
 }
 
-/* The account is to have room for `bytes` bytes more. What is cached makes way, as far as the high water and the
- * budget say. beyond: it may be beyond the budget, if nothing else is kept for staging: a memory from which values are
- * converted on their way out has room for that, or it could never make any. *picked: to be released. */
-HA_IN_ ha_status ha_pool_expect(ha_pool *p, uint64_t bytes, int beyond, ha_block **picked)
-    HA_REQUIRES_(p->lock) {
-    const uint64_t needed = ha_pool_handed_out(p) - p->bytes[HA_CACHED] + p->expected + bytes;
+/* The account is to have room for a block. What is cached makes way, as far as the high water and the budget say. Of
+ * the host, one block for staging may be beyond the budget, if nothing else is kept for that: what passes through it on
+ * its way out of a full memory, or back, could go nowhere else. As long as it stages, the budget is as if it were not
+ * there: nobody else has less for it. *picked: to be released. */
+HA_IN_ ha_status ha_pool_expect(ha_pool *p, ha_block *b, ha_block **picked) HA_REQUIRES_(p->lock) {
+    const uint64_t needed = ha_pool_handed_out(p) - p->bytes[HA_CACHED] + p->expected + b->bytes;
     const uint64_t most = p->budget && p->budget < p->high_water ? p->budget : p->high_water;
     *picked = NULL;
-    beyond &= !p->bytes[HA_STAGING];
-    if (p->budget && needed > p->budget && !beyond) return HA_ERR_MEMORY;
-    p->expected += bytes;
+    if (p->budget && needed - p->beyond > p->budget) {
+        const int may_be_beyond = b->use == HA_STAGING && b->memory == &ha_host_memory;
+        if (!may_be_beyond || p->beyond || p->bytes[HA_STAGING]) return HA_ERR_MEMORY;
+        p->beyond = b->bytes;
+        b->is_beyond = 1;
+    }
+    p->expected += b->bytes;
     *picked = ha_pool_pick(p, most > needed ? most - needed : 0);
     return HA_OK;
 }
 
+/* The backend has given a block, or not. */
+HA_IN_ void ha_pool_expected(ha_pool *p, ha_block *b, int given) HA_REQUIRES_(p->lock) {
+    p->expected -= b->bytes;
+    if (!given) {
+        if (b->is_beyond) p->beyond = 0;
+        b->is_beyond = 0;
+        return;
+    }
+    p->bytes[b->use] += b->bytes;
+    p->allocations++;
+    b->address.first = (uintptr_t)b->data;
+    b->address.last = b->address.first + b->bytes;
+    ha_tree_add(&p->tree, &b->address);
+    const uint64_t handed_out = ha_pool_handed_out(p);
+    if (p->high_water < handed_out) p->high_water = handed_out;
+}
+
 /* Asks the backend for b->bytes bytes, unless that is beyond the budget and may not be. */
-HA_IN_ ha_status ha_block_ask(ha_block *b, int beyond) {
+HA_IN_ ha_status ha_block_ask(ha_block *b) {
     ha_memory *m = b->memory;
     ha_pool *p = &m->pool;
     ha_block *picked;
     ha_status s = m == &ha_host_memory ? ha_host_options_read() : HA_OK;
     if (s) return s;
     ha_spin_lock(&p->lock);
-    s = ha_pool_expect(p, b->bytes, beyond, &picked);
+    s = ha_pool_expect(p, b, &picked);
     ha_spin_unlock(&p->lock);
     if (s) return s;
     (void)ha_blocks_release(m, picked);
     s = ha_memory_call(m, b->bytes, &b->data);
     ha_spin_lock(&p->lock);
-    p->expected -= b->bytes;
-    if (!s) {
-        p->bytes[b->use] += b->bytes;
-        p->allocations++;
-        b->address.first = (uintptr_t)b->data;
-        b->address.last = b->address.first + b->bytes;
-        ha_tree_add(&p->tree, &b->address);
-        uint64_t handed_out = ha_pool_handed_out(p);
-        if (p->high_water < handed_out) p->high_water = handed_out;
-    }
+    ha_pool_expected(p, b, !s);
     ha_spin_unlock(&p->lock);
     if (!s) ha_tell_block(HA_EVENT_ALLOCATE, m, b->bytes);
     return s;

@@ -154,7 +154,7 @@ HA_IN_ ha_status ha_block_obtain(ha_block *b, size_t bytes, ha_attempt *attempt)
     ha_memory *m = b->memory;
     for (int i = 0;; i++) {
         uint64_t seen = ha_memory_returned(m, UINT64_MAX);
-        ha_status s = ha_block_ask(b, attempt->sends && b->use == HA_STAGING);
+        ha_status s = ha_block_ask(b);
         if (s != HA_ERR_MEMORY || i == HA_ATTEMPTS) return s;
         int again = b->bytes != bytes;
         b->bytes = bytes;

@@ -87,6 +87,34 @@ HA_IN_ void ha_chunk_empty(ha_chunk *chunk) {
     ha_chunk_use(chunk, (ha_timepoint){NULL, 0});
 }
 
+/* A chunk with a block of m that nobody uses, taken; NULL: none. beyond: also the one beyond the budget. */
+HA_IN_ ha_chunk *ha_chunk_idle(const ha_memory *m, int beyond) {
+    ha_chunk *idle = NULL;
+    pthread_mutex_lock(&ha_staging.lock);
+    for (int i = 0; i < HA_CHUNKS && !idle; i++) {
+        ha_chunk *chunk = &ha_staging.chunk[i];
+        if (chunk->taken || !chunk->block || chunk->block->memory != m) continue;
+        if (chunk->block->is_beyond && !beyond) continue;
+        if (!chunk->last.queue || ha_passed(chunk->last.queue, chunk->last.seq)) idle = chunk;
+    }
+    if (idle) idle->taken = 1;
+    pthread_mutex_unlock(&ha_staging.lock);
+    return idle;
+}
+
+HA_IN_ void ha_staging_give(const ha_memory *m, int beyond) {
+    for (ha_chunk *chunk; (chunk = ha_chunk_idle(m, beyond));) {
+        ha_chunk_empty(chunk);
+        ha_chunk_give(chunk);
+    }
+}
+
+/* Puts the blocks of chunks that nobody uses into the cache of their memory. */
+HA_IN_ void ha_staging_trim(const ha_memory *m) { ha_staging_give(m, 1); }
+
+/* The same for a memory that is full: what is beyond the budget takes room from nobody. */
+HA_IN_ void ha_staging_reclaim(ha_memory *m) { ha_staging_give(m, 0); }
+
 /* *out = a chunk of at least `bytes` bytes, for this thread. pinned: where it best comes from. */
 HA_IN_ ha_status ha_chunk_take(ha_memory *pinned, size_t bytes, ha_attempt *attempt,
                                ha_chunk **out) {
@@ -95,34 +123,15 @@ HA_IN_ ha_status ha_chunk_take(ha_memory *pinned, size_t bytes, ha_attempt *atte
     ha_chunk_empty(*out);
     s = ha_host_block_take(HA_STAGING, pinned, bytes < HA_CHUNK_BYTES ? HA_CHUNK_BYTES : bytes,
                            &(*out)->block, attempt);
-    if (!s) return HA_OK;
+    if (!s) {
+        __atomic_store_n(&(*out)->block->memory->reclaim, ha_staging_reclaim, __ATOMIC_RELEASE);
+        return HA_OK;
+    }
     (*out)->block = NULL;
     ha_chunk_give(*out);
     if (s != HA_ERR_MEMORY) return s;
     ha_forget_note();
     return ha_chunk_choose(bytes, 1, attempt, out); /* one that is still in use, then */
-}
-
-/* A chunk with a block of m that nobody uses, taken; NULL: none. */
-HA_IN_ ha_chunk *ha_chunk_idle(const ha_memory *m) {
-    ha_chunk *idle = NULL;
-    pthread_mutex_lock(&ha_staging.lock);
-    for (int i = 0; i < HA_CHUNKS && !idle; i++) {
-        ha_chunk *chunk = &ha_staging.chunk[i];
-        if (chunk->taken || !chunk->block || chunk->block->memory != m) continue;
-        if (!chunk->last.queue || ha_passed(chunk->last.queue, chunk->last.seq)) idle = chunk;
-    }
-    if (idle) idle->taken = 1;
-    pthread_mutex_unlock(&ha_staging.lock);
-    return idle;
-}
-
-/* Puts the blocks of chunks that nobody uses into the cache of their memory. */
-HA_IN_ void ha_staging_trim(const ha_memory *m) {
-    for (ha_chunk *chunk; (chunk = ha_chunk_idle(m));) {
-        ha_chunk_empty(chunk);
-        ha_chunk_give(chunk);
-    }
 }
 
 /* For ha_shutdown: every queue is drained. */
