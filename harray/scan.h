@@ -13,7 +13,7 @@
  * ---- errors, beside those of ops.h; nothing has been changed then
  *   HA_ERR_ARGUMENT     no such dimension; types, ranks or extents that do not fit together; an array that is written has elements
  *                       in common with another one; numbers that do not fit their type
- *   HA_ERR_UNSUPPORTED  on devices without double: histograms of integers
+ *   HA_ERR_UNSUPPORTED  on devices without double: histograms of integers, offsets of counts of 64 bits
  *   HA_ERR_MEMORY       no memory at the context for what is there in between */
 #ifndef HARRAY_SCAN_H
 #define HARRAY_SCAN_H
