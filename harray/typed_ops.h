@@ -1,15 +1,21 @@
-/* Operations of ops.h, gather.h, scan.h and sort.h as functions of one type of arrays. A part of the manual of ops.h.
+/* Operations of ops.h, gather.h, scan.h, sort.h and sparse.h as functions of one type of arrays. A part of the manual of ops.h.
  *
  *     HA_OPS(double);
+ *     HA_OPS(int32_t);
  *     …
  *     HA_CHECK(harray_double_axpy(y, 2.0, x, gpu));          // y += 2 x
+ *     HA_CHECK(harray_double_compare_number(HA_IS_LESS, mask, x, 0, gpu));
+ *     HA_CHECK(harray_int32_t_find(at, mask, &count, gpu));  // where x is less than 0
  *     HA_CHECK(harray_double_gather(some, x, at, gpu));      // some[i] = x[at[i]]
  *     HA_CHECK(harray_double_dot(x, y, &product, gpu));
  *     HA_CHECK(harray_double_sort(x, HA_ASCENDING, gpu));
  *
  * Each does what the word of its name does: harray_double_axpy what ha_axpy does, with the same errors. Arrays of another
- * type do not compile, nor do views, which the words take; numbers are converted to T by the compiler. Messages name
- * the function instead of the caller's line. Where nobody writes HA_OPS nothing is declared. */
+ * type do not compile, nor do views, nor results of another type; numbers are converted to T by the compiler. Messages name
+ * the function instead of the caller's line. Where nobody writes HA_OPS nothing is declared.
+ *
+ * The words themselves take a harray_T as it is, too, and arrays of several types: that is how values are sorted by keys of
+ * double, offsets of int64_t made from counts of int32_t, or views computed with. */
 #ifndef HARRAY_TYPED_OPS_H
 #define HARRAY_TYPED_OPS_H
 
@@ -17,193 +23,161 @@
 #include "gather.h"
 #include "scan.h"
 #include "sort.h"
+#include "sparse.h"
 
 /* HA_OPS(T); makes functions of harray_T from the words fill, where, gather, scatter and compact; sequence, random,
- * random_normal, map, combine, combine_number, axpy, axpby, clip, reduce, dot, norm and difference; sort, sorting, unique,
- * lower_bound, upper_bound, scan, differences and histogram; sum, min and max are those reductions, and compare and
- * compare_number what ha_combine and ha_combine_number do with HA_IS_EQUAL to HA_IS_GREATER_EQUAL. T is a number of HA_DTYPES
- * or another name of one for which HARRAY(T) has been written, but not bool, which is a macro in C. A type that a word
- * does not have is refused when it is called.
+ * random_normal, map, combine, combine_number, axpy, axpby, clip, reduce, count, dot, norm and difference; sort, sorting,
+ * sort_by_key, unique, lower_bound, upper_bound, scan, differences, histogram and sparse_combine. And of these, each under
+ * the name of what it gives:
+ *     sum, min, max        what ha_reduce gives with HA_SUM, HA_MIN, HA_MAX
+ *     min_at, max_at       and with HA_MIN_AT, HA_MAX_AT: places
+ *     compare, compare_number
+ *                          a mask: ha_combine and ha_combine_number with HA_IS_EQUAL to HA_IS_GREATER_EQUAL
+ *     classify             a mask: ha_map with HA_IS_NAN, HA_IS_FINITE
+ * Of int, int32_t, uint32_t, int64_t and uint64_t, which are types of indices, also from find, inverse and scan_offsets, whose
+ * arrays are all of T but for masks. Of c64 and c128, with arrays of float, and of double:
+ *     part                 ha_map with HA_REAL_PART, HA_IMAGINARY_PART, HA_ABS, HA_ARGUMENT
+ *     complex              ha_combine with HA_COMPLEX
  *
- * Masks are of uint8_t, indices and counts in bins of int32_t; norms are double, numbers of elements int64_t, the other
- * results T. So a sum that T cannot hold is refused: ha_reduce takes a wider number. Once per program part. */
+ * T is a ready-made type of array.h but bool, which is a macro in C: other names of these, and structs, do not compile. A
+ * type that a word does not have is refused when it is called.
+ *
+ * Masks are of uint8_t; indices, counts in bins and keys of sort_by_key of int32_t; norms are double, numbers of elements and
+ * places int64_t, the other results T. So a sum that T cannot hold is refused: ha_reduce takes a wider number. Once per
+ * program part. */
 #define HA_OPS(T) HA_OPS_NAMED_(T, HA_THIRD_(HA_PREMADE_##T##_, ~, T))
 
-#define HA_OPS_NAMED_(name, T)                                                                     \
-    HA_STATIC_ASSERT_(HA_DTYPE_OF(T) != HA_DTYPE_NONE,                                             \
-                      "HA_OPS: " #name " is no type of numbers that operations know");             \
-    HA_OPS_MAKING_(name, T)                                                                        \
-    HA_OPS_COMBINING_(name, T)                                                                     \
-    HA_OPS_REDUCING_(name, T)                                                                      \
-    HA_OPS_INDEXING_(name, T)                                                                      \
-    HA_OPS_SORTING_(name)                                                                          \
-    HA_OPS_SCANNING_(name)                                                                         \
-    struct ha_semicolon_
+#define HA_OPS_NAMED_(N, T)                                                                        \
+    HA_STATIC_ASSERT_(HA_FOURTH_(HA_PREMADE_##N##_, ~, ~, HA_DTYPE_NONE) != HA_DTYPE_NONE,         \
+                      "HA_OPS: " #N " is no type of numbers whose arrays are ready-made");         \
+    HA_OPS_MAKING_(N, T, harray_##N)                                                               \
+    HA_OPS_COMBINING_(N, T, harray_##N)                                                            \
+    HA_OPS_MASKING_(N, T, harray_##N)                                                              \
+    HA_OPS_REDUCING_(N, T, harray_##N)                                                             \
+    HA_OPS_MOVING_(N, harray_##N)                                                                  \
+    HA_OPS_SORTING_(N, harray_##N)                                                                 \
+    HA_OPS_SCANNING_(N, harray_##N)                                                                \
+    HA_VARIANT_(HA_OPS_OF_, HA_SECOND_(HA_OPS_ALSO_##N##_, numbers))                               \
+    (N, harray_##N) struct ha_semicolon_
 
-#define HA_OPS_MAKING_(name, T)                                                                    \
-    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_fill(harray_##name x, T value,               \
-                                                           ha_context *context) {                  \
-        return darray_fill_element_(HA_DARRAY(x), &value, context, "harray_" #name "_fill");       \
-    }                                                                                              \
-    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_sequence(harray_##name x, T first, T step,   \
-                                                               ha_context *context) {              \
-        return ha_sequence_(HA_DARRAY(x), HA_DVALUE(first), HA_DVALUE(step), context,              \
-                            "harray_" #name "_sequence");                                          \
-    }                                                                                              \
-    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_random(harray_##name x, uint64_t seed,       \
-                                                             ha_context *context) {                \
-        return ha_random_(HA_DARRAY(x), seed, context, "harray_" #name "_random");                 \
-    }                                                                                              \
-    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_random_normal(                               \
-        harray_##name x, uint64_t seed, ha_context *context) {                                     \
-        return ha_random_normal_(HA_DARRAY(x), seed, context, "harray_" #name "_random_normal");   \
-    }
-
-#define HA_OPS_COMBINING_(name, T)                                                                 \
-    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_map(ha_map_operation op, harray_##name y,    \
-                                                          harray_##name x, ha_context *context) {  \
-        return ha_map_(op, HA_DARRAY(y), HA_DARRAY(x), context, "harray_" #name "_map");           \
-    }                                                                                              \
-    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_combine(                                     \
-        int op, harray_##name z, harray_##name x, harray_##name y, ha_context *context) {          \
-        return ha_combine_(op, HA_DARRAY(z), HA_DARRAY(x), HA_DARRAY(y), context,                  \
-                           "harray_" #name "_combine");                                            \
-    }                                                                                              \
-    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_combine_number(                              \
-        int op, harray_##name z, harray_##name x, T number, ha_context *context) {                 \
-        return ha_combine_number_(op, HA_DARRAY(z), HA_DARRAY(x), HA_DVALUE(number), context,      \
-                                  "harray_" #name "_combine_number");                              \
-    }                                                                                              \
-    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_compare(                                     \
-        int op, harray_uint8_t mask, harray_##name x, harray_##name y, ha_context *context) {      \
-        return ha_combine_(op, HA_DARRAY(mask), HA_DARRAY(x), HA_DARRAY(y), context,               \
-                           "harray_" #name "_compare");                                            \
-    }                                                                                              \
-    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_compare_number(                              \
-        int op, harray_uint8_t mask, harray_##name x, T number, ha_context *context) {             \
-        return ha_combine_number_(op, HA_DARRAY(mask), HA_DARRAY(x), HA_DVALUE(number), context,   \
-                                  "harray_" #name "_compare_number");                              \
-    }                                                                                              \
-    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_axpy(harray_##name y, T a, harray_##name x,  \
-                                                           ha_context *context) {                  \
-        return ha_axpby_(HA_DARRAY(y), HA_DVALUE(a), HA_DARRAY(x), HA_DVALUE(1), HA_DARRAY(y),     \
-                         context, "harray_" #name "_axpy");                                        \
-    }                                                                                              \
-    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_axpby(                                       \
-        harray_##name z, T a, harray_##name x, T b, harray_##name y, ha_context *context) {        \
-        return ha_axpby_(HA_DARRAY(z), HA_DVALUE(a), HA_DARRAY(x), HA_DVALUE(b), HA_DARRAY(y),     \
-                         context, "harray_" #name "_axpby");                                       \
-    }                                                                                              \
-    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_clip(harray_##name y, harray_##name x,       \
-                                                           T low, T high, ha_context *context) {   \
-        return ha_clip_(HA_DARRAY(y), HA_DARRAY(x), HA_DVALUE(low), HA_DVALUE(high), context,      \
-                        "harray_" #name "_clip");                                                  \
-    }                                                                                              \
-    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_where(harray_##name z, harray_uint8_t mask,  \
-                                                            harray_##name x, harray_##name y,      \
-                                                            ha_context *context) {                 \
-        return ha_where_(HA_DARRAY(z), HA_DARRAY(mask), HA_DARRAY(x), HA_DARRAY(y), context,       \
-                         "harray_" #name "_where");                                                \
-    }
-
-#define HA_OPS_REDUCING_(name, T)                                                                  \
-    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_reduce(ha_reduction op, harray_##name x,     \
-                                                             T *result, ha_context *context) {     \
-        return ha_reduce_(op, HA_DARRAY(x), HA_DTYPE_OF(T), result, context,                       \
-                          "harray_" #name "_reduce");                                              \
-    }                                                                                              \
-    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_sum(harray_##name x, T *sum,                 \
+/* harray_N_word(parameters, context): calls the function with what follows, the context, and its own name. */
+#define HA_TYPED_OP_(N, word, function, parameters, ...)                                           \
+    HA_TYPED_ HA_MUST_CHECK ha_status harray_##N##_##word(HA_BARE_ parameters,                     \
                                                           ha_context *context) {                   \
-        return ha_reduce_(HA_SUM, HA_DARRAY(x), HA_DTYPE_OF(T), sum, context,                      \
-                          "harray_" #name "_sum");                                                 \
-    }                                                                                              \
-    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_min(harray_##name x, T *least,               \
-                                                          ha_context *context) {                   \
-        return ha_reduce_(HA_MIN, HA_DARRAY(x), HA_DTYPE_OF(T), least, context,                    \
-                          "harray_" #name "_min");                                                 \
-    }                                                                                              \
-    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_max(harray_##name x, T *greatest,            \
-                                                          ha_context *context) {                   \
-        return ha_reduce_(HA_MAX, HA_DARRAY(x), HA_DTYPE_OF(T), greatest, context,                 \
-                          "harray_" #name "_max");                                                 \
-    }                                                                                              \
-    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_dot(harray_##name x, harray_##name y,        \
-                                                          T *product, ha_context *context) {       \
-        return ha_dot_(HA_DARRAY(x), HA_DARRAY(y), HA_DTYPE_OF(T), product, context,               \
-                       "harray_" #name "_dot");                                                    \
-    }                                                                                              \
-    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_norm(ha_norm_kind kind, harray_##name x,     \
-                                                           double *norm, ha_context *context) {    \
-        return ha_norm_(kind, HA_DARRAY(x), HA_DTYPE_double, norm, context,                        \
-                        "harray_" #name "_norm");                                                  \
-    }                                                                                              \
-    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_difference(                                  \
-        ha_norm_kind kind, harray_##name x, harray_##name y, double *norm, ha_context *context) {  \
-        return ha_difference_(kind, HA_DARRAY(x), HA_DARRAY(y), HA_DTYPE_double, norm, context,    \
-                              "harray_" #name "_difference");                                      \
+        return function(__VA_ARGS__, context, "harray_" #N "_" #word);                             \
     }
+/* One that ends in so many elements, *count. */
+#define HA_DCOUNT_ HA_DTYPE_int64_t, count
 
-#define HA_OPS_INDEXING_(name, T)                                                                  \
-    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_gather(                                      \
-        harray_##name y, harray_##name x, harray_int32_t at, ha_context *context) {                \
-        return ha_gather_(HA_DARRAY(y), HA_DARRAY(x), HA_DARRAY(at), context,                      \
-                          "harray_" #name "_gather");                                              \
-    }                                                                                              \
-    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_scatter(                                     \
-        int op, harray_##name y, harray_int32_t at, harray_##name x, ha_context *context) {        \
-        return ha_scatter_(op, HA_DARRAY(y), HA_DARRAY(at), HA_DARRAY(x), context,                 \
-                           "harray_" #name "_scatter");                                            \
-    }                                                                                              \
-    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_compact(harray_##name y, harray_##name x,    \
-                                                              harray_uint8_t mask, int64_t *count, \
-                                                              ha_context *context) {               \
-        return ha_compact_(HA_DARRAY(y), HA_DARRAY(x), HA_DARRAY(mask), HA_DTYPE_int64_t, count,   \
-                           context, "harray_" #name "_compact");                                   \
-    }
+/* N is the name of the type T, A that of its arrays. */
+#define HA_OPS_MAKING_(N, T, A)                                                                    \
+    HA_TYPED_OP_(N, fill, darray_fill_element_, (A x, T value), HA_DARRAY(x), &value)              \
+    HA_TYPED_OP_(N, sequence, ha_sequence_, (A x, T first, T step), HA_DARRAY(x),                  \
+                 HA_DVALUE(first), HA_DVALUE(step))                                                \
+    HA_TYPED_OP_(N, random, ha_random_, (A x, uint64_t seed), HA_DARRAY(x), seed)                  \
+    HA_TYPED_OP_(N, random_normal, ha_random_normal_, (A x, uint64_t seed), HA_DARRAY(x), seed)
 
-#define HA_OPS_SORTING_(name)                                                                      \
-    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_sort(harray_##name x, ha_sort_order order,   \
-                                                           ha_context *context) {                  \
-        return ha_sort_(HA_DARRAY(x), order, context, "harray_" #name "_sort");                    \
-    }                                                                                              \
-    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_sorting(                                     \
-        harray_int32_t at, harray_##name x, ha_sort_order order, ha_context *context) {            \
-        return ha_sorting_(HA_DARRAY(at), HA_DARRAY(x), order, context,                            \
-                           "harray_" #name "_sorting");                                            \
-    }                                                                                              \
-    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_unique(                                      \
-        harray_##name y, harray_##name x, int64_t *count, ha_context *context) {                   \
-        return ha_unique_(HA_DARRAY(y), HA_DARRAY(x), HA_DTYPE_int64_t, count, context,            \
-                          "harray_" #name "_unique");                                              \
-    }                                                                                              \
-    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_lower_bound(                                 \
-        harray_int32_t at, harray_##name x, harray_##name sought, ha_context *context) {           \
-        return ha_bound_(HA_DARRAY(at), HA_DARRAY(x), HA_DARRAY(sought), 0, context,               \
-                         "harray_" #name "_lower_bound");                                          \
-    }                                                                                              \
-    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_upper_bound(                                 \
-        harray_int32_t at, harray_##name x, harray_##name sought, ha_context *context) {           \
-        return ha_bound_(HA_DARRAY(at), HA_DARRAY(x), HA_DARRAY(sought), 1, context,               \
-                         "harray_" #name "_upper_bound");                                          \
-    }
+#define HA_OPS_COMBINING_(N, T, A)                                                                 \
+    HA_TYPED_OP_(N, map, ha_map_, (ha_map_operation op, A y, A x), op, HA_DARRAY(y), HA_DARRAY(x)) \
+    HA_TYPED_OP_(N, combine, ha_combine_, (int op, A z, A x, A y), op, HA_DARRAY(z), HA_DARRAY(x), \
+                 HA_DARRAY(y))                                                                     \
+    HA_TYPED_OP_(N, combine_number, ha_combine_number_, (int op, A z, A x, T number), op,          \
+                 HA_DARRAY(z), HA_DARRAY(x), HA_DVALUE(number))                                    \
+    HA_TYPED_OP_(N, axpy, ha_axpby_, (A y, T a, A x), HA_DARRAY(y), HA_DVALUE(a), HA_DARRAY(x),    \
+                 HA_DVALUE(1), HA_DARRAY(y))                                                       \
+    HA_TYPED_OP_(N, axpby, ha_axpby_, (A z, T a, A x, T b, A y), HA_DARRAY(z), HA_DVALUE(a),       \
+                 HA_DARRAY(x), HA_DVALUE(b), HA_DARRAY(y))                                         \
+    HA_TYPED_OP_(N, clip, ha_clip_, (A y, A x, T low, T high), HA_DARRAY(y), HA_DARRAY(x),         \
+                 HA_DVALUE(low), HA_DVALUE(high))                                                  \
+    HA_TYPED_OP_(N, sparse_combine, ha_sparse_combine_,                                            \
+                 (int op, harray_int32_t z_at, A z, harray_int32_t x_at, A x, harray_int32_t y_at, \
+                  A y, int64_t *count),                                                            \
+                 op, HA_DARRAY(z_at), HA_DARRAY(z), HA_DARRAY(x_at), HA_DARRAY(x),                 \
+                 HA_DARRAY(y_at), HA_DARRAY(y), HA_DCOUNT_)
 
-#define HA_OPS_SCANNING_(name)                                                                     \
-    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_scan(ha_reduction op, harray_##name y,       \
-                                                           harray_##name x, ha_scan_kind kind,     \
-                                                           ha_context *context) {                  \
-        return ha_scan_(op, HA_DARRAY(y), HA_DARRAY(x), HA_SCAN_ALL_, kind, context,               \
-                        "harray_" #name "_scan");                                                  \
-    }                                                                                              \
-    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_differences(                                 \
-        harray_##name y, harray_##name x, ha_context *context) {                                   \
-        return ha_differences_(HA_DARRAY(y), HA_DARRAY(x), 0, context,                             \
-                               "harray_" #name "_differences");                                    \
-    }                                                                                              \
-    HA_TYPED_ HA_MUST_CHECK ha_status harray_##name##_histogram(                                   \
-        harray_int32_t counts, harray_##name x, double low, double high, int64_t *outside,         \
-        ha_context *context) {                                                                     \
-        return ha_histogram_(HA_DARRAY(counts), HA_DARRAY(x), low, high, HA_DTYPE_int64_t,         \
-                             outside, context, "harray_" #name "_histogram");                      \
-    }
+#define HA_OPS_MASKING_(N, T, A)                                                                   \
+    HA_TYPED_OP_(N, compare, ha_combine_, (int op, harray_uint8_t mask, A x, A y), op,             \
+                 HA_DARRAY(mask), HA_DARRAY(x), HA_DARRAY(y))                                      \
+    HA_TYPED_OP_(N, compare_number, ha_combine_number_,                                            \
+                 (int op, harray_uint8_t mask, A x, T number), op, HA_DARRAY(mask), HA_DARRAY(x),  \
+                 HA_DVALUE(number))                                                                \
+    HA_TYPED_OP_(N, classify, ha_map_, (ha_map_operation op, harray_uint8_t mask, A x), op,        \
+                 HA_DARRAY(mask), HA_DARRAY(x))                                                    \
+    HA_TYPED_OP_(N, where, ha_where_, (A z, harray_uint8_t mask, A x, A y), HA_DARRAY(z),          \
+                 HA_DARRAY(mask), HA_DARRAY(x), HA_DARRAY(y))                                      \
+    HA_TYPED_OP_(N, compact, ha_compact_, (A y, A x, harray_uint8_t mask, int64_t * count),        \
+                 HA_DARRAY(y), HA_DARRAY(x), HA_DARRAY(mask), HA_DCOUNT_)
+
+#define HA_OPS_REDUCING_(N, T, A)                                                                  \
+    HA_TYPED_OP_(N, reduce, ha_reduce_, (ha_reduction op, A x, T * result), op, HA_DARRAY(x),      \
+                 HA_DTYPE_OF(T), result)                                                           \
+    HA_TYPED_OP_(N, sum, ha_reduce_, (A x, T * sum), HA_SUM, HA_DARRAY(x), HA_DTYPE_OF(T), sum)    \
+    HA_TYPED_OP_(N, min, ha_reduce_, (A x, T * least), HA_MIN, HA_DARRAY(x), HA_DTYPE_OF(T),       \
+                 least)                                                                            \
+    HA_TYPED_OP_(N, max, ha_reduce_, (A x, T * greatest), HA_MAX, HA_DARRAY(x), HA_DTYPE_OF(T),    \
+                 greatest)                                                                         \
+    HA_TYPED_OP_(N, min_at, ha_reduce_, (A x, int64_t * at), HA_MIN_AT, HA_DARRAY(x),              \
+                 HA_DTYPE_int64_t, at)                                                             \
+    HA_TYPED_OP_(N, max_at, ha_reduce_, (A x, int64_t * at), HA_MAX_AT, HA_DARRAY(x),              \
+                 HA_DTYPE_int64_t, at)                                                             \
+    HA_TYPED_OP_(N, count, ha_count_elements_, (A x, int64_t * count), HA_DARRAY(x), HA_DCOUNT_)   \
+    HA_TYPED_OP_(N, dot, ha_dot_, (A x, A y, T * product), HA_DARRAY(x), HA_DARRAY(y),             \
+                 HA_DTYPE_OF(T), product)                                                          \
+    HA_TYPED_OP_(N, norm, ha_norm_, (ha_norm_kind kind, A x, double *norm), kind, HA_DARRAY(x),    \
+                 HA_DTYPE_double, norm)                                                            \
+    HA_TYPED_OP_(N, difference, ha_difference_, (ha_norm_kind kind, A x, A y, double *norm), kind, \
+                 HA_DARRAY(x), HA_DARRAY(y), HA_DTYPE_double, norm)
+
+#define HA_OPS_MOVING_(N, A)                                                                       \
+    HA_TYPED_OP_(N, gather, ha_gather_, (A y, A x, harray_int32_t at), HA_DARRAY(y), HA_DARRAY(x), \
+                 HA_DARRAY(at))                                                                    \
+    HA_TYPED_OP_(N, scatter, ha_scatter_, (int op, A y, harray_int32_t at, A x), op, HA_DARRAY(y), \
+                 HA_DARRAY(at), HA_DARRAY(x))
+
+#define HA_OPS_SORTING_(N, A)                                                                      \
+    HA_TYPED_OP_(N, sort, ha_sort_, (A x, ha_sort_order order), HA_DARRAY(x), order)               \
+    HA_TYPED_OP_(N, sorting, ha_sorting_, (harray_int32_t at, A x, ha_sort_order order),           \
+                 HA_DARRAY(at), HA_DARRAY(x), order)                                               \
+    HA_TYPED_OP_(N, sort_by_key, ha_sort_by_key_,                                                  \
+                 (harray_int32_t keys, A values, ha_sort_order order), HA_DARRAY(keys),            \
+                 HA_DARRAY(values), order)                                                         \
+    HA_TYPED_OP_(N, unique, ha_unique_, (A y, A x, int64_t * count), HA_DARRAY(y), HA_DARRAY(x),   \
+                 HA_DCOUNT_)                                                                       \
+    HA_TYPED_OP_(N, lower_bound, ha_bound_, (harray_int32_t at, A x, A sought), HA_DARRAY(at),     \
+                 HA_DARRAY(x), HA_DARRAY(sought), 0)                                               \
+    HA_TYPED_OP_(N, upper_bound, ha_bound_, (harray_int32_t at, A x, A sought), HA_DARRAY(at),     \
+                 HA_DARRAY(x), HA_DARRAY(sought), 1)
+
+#define HA_OPS_SCANNING_(N, A)                                                                     \
+    HA_TYPED_OP_(N, scan, ha_scan_, (ha_reduction op, A y, A x, ha_scan_kind kind), op,            \
+                 HA_DARRAY(y), HA_DARRAY(x), HA_SCAN_ALL_, kind)                                   \
+    HA_TYPED_OP_(N, differences, ha_differences_, (A y, A x), HA_DARRAY(y), HA_DARRAY(x), 0)       \
+    HA_TYPED_OP_(N, histogram, ha_histogram_,                                                      \
+                 (harray_int32_t counts, A x, double low, double high, int64_t *outside),          \
+                 HA_DARRAY(counts), HA_DARRAY(x), low, high, HA_DTYPE_int64_t, outside)
+
+/* What only some types have: HA_OPS_ALSO_N_ says which of these, the second one where there is no such macro. */
+#define HA_OPS_OF_numbers_(N, A)
+#define HA_OPS_OF_indices_(N, A)                                                                   \
+    HA_TYPED_OP_(N, find, ha_find_, (A at, harray_uint8_t mask, int64_t * count), HA_DARRAY(at),   \
+                 HA_DARRAY(mask), HA_DCOUNT_)                                                      \
+    HA_TYPED_OP_(N, inverse, ha_inverse_, (A y, A permutation), HA_DARRAY(y),                      \
+                 HA_DARRAY(permutation))                                                           \
+    HA_TYPED_OP_(N, scan_offsets, ha_scan_offsets_, (A offsets, A counts), HA_DARRAY(offsets),     \
+                 HA_DARRAY(counts))
+#define HA_OPS_OF_complex_float_(N, A) HA_OPS_OF_COMPLEX_(N, A, harray_float)
+#define HA_OPS_OF_complex_double_(N, A) HA_OPS_OF_COMPLEX_(N, A, harray_double)
+#define HA_OPS_OF_COMPLEX_(N, A, R)                                                                \
+    HA_TYPED_OP_(N, part, ha_map_, (ha_map_operation op, R y, A x), op, HA_DARRAY(y),              \
+                 HA_DARRAY(x))                                                                     \
+    HA_TYPED_OP_(N, complex, ha_combine_, (A z, R real, R imaginary), HA_COMPLEX, HA_DARRAY(z),    \
+                 HA_DARRAY(real), HA_DARRAY(imaginary))
+#define HA_OPS_ALSO_int_ ~, indices
+#define HA_OPS_ALSO_int32_t_ ~, indices
+#define HA_OPS_ALSO_uint32_t_ ~, indices
+#define HA_OPS_ALSO_int64_t_ ~, indices
+#define HA_OPS_ALSO_uint64_t_ ~, indices
+#define HA_OPS_ALSO_c64_ ~, complex_float
+#define HA_OPS_ALSO_c128_ ~, complex_double
 
 #endif

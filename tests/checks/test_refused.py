@@ -50,11 +50,17 @@ ha_status run(motions a) {
 TYPED = """#include "harray_ops.h"
 typedef struct { double a; } pair;
 HARRAY(pair);
+typedef double real;
+HARRAY(real);
 HA_OPS(%s);
-ha_status run(harray_double x, harray_float f, harray_int32_t at, darray d);
-ha_status run(harray_double x, harray_float f, harray_int32_t at, darray d) {
-    (void)f, (void)d;
-    return harray_double_%s;
+HA_OPS(c64);
+HA_OPS(int64_t);
+ha_status run(harray_double x, harray_float f, harray_int32_t at, harray_int64_t far_at, harray_c64 z,
+              harray_uint8_t mask, darray d, int *few, int64_t *many);
+ha_status run(harray_double x, harray_float f, harray_int32_t at, harray_int64_t far_at, harray_c64 z,
+              harray_uint8_t mask, darray d, int *few, int64_t *many) {
+    (void)x, (void)f, (void)at, (void)far_at, (void)z, (void)mask, (void)d, (void)few, (void)many;
+    return harray_%s;
 }
 """
 POINTER = "HA_USE: the member is no pointer"
@@ -74,13 +80,34 @@ CASES = [
     ("uses of records", VIEWS % 'HA_USE_RECORDS(v, a, "write"), HA_USE_RECORDS(w, a, "read")', None),
     ("a use of records that is no view", VIEWS % 'HA_USE_RECORDS(x, a, "write")', "no view"),
     ("a use that may not be written", USES % "HA_USE(y, b, HA_WRITE)", READING),
-    ("a function of a type", TYPED % ("double", "gather(x, x, at, NULL)"), None),
-    ("a function of a type with arrays of another", TYPED % ("double", "axpy(x, 2, f, NULL)"), "harray_float"),
-    ("a function of a type with a view", TYPED % ("double", "axpy(x, 2, d, NULL)"), "darray"),
-    ("a function of a type with other indices", TYPED % ("double", "gather(x, x, x, NULL)"), "harray_int32_t"),
-    ("functions of structs", TYPED % ("pair", "axpy(x, 2, x, NULL)"), "is no type of numbers"),
+    *((f"a function of a type: {call}", TYPED % ("double", call), None) for call in (
+        "double_gather(x, x, at, NULL)", "double_sort_by_key(at, x, HA_ASCENDING, NULL)",
+        "double_count(x, many, NULL)", "double_min_at(x, many, NULL)", "double_max_at(x, many, NULL)",
+        "double_classify(HA_IS_NAN, mask, x, NULL)",
+        "double_sparse_combine(HA_ADD, at, x, at, x, at, x, many, NULL)",
+        "int64_t_find(far_at, mask, many, NULL)", "int64_t_inverse(far_at, far_at, NULL)",
+        "int64_t_scan_offsets(far_at, far_at, NULL)", "c64_part(HA_ABS, f, z, NULL)",
+        "c64_complex(z, f, f, NULL)")),
+    *((f"a function of a type with another argument: {call}", TYPED % ("double", call), words) for call, words in (
+        ("double_axpy(x, 2, f, NULL)", "harray_float"), ("double_axpy(x, 2, d, NULL)", "darray"),
+        ("double_gather(x, x, x, NULL)", "harray_int32_t"),
+        ("double_sort_by_key(far_at, x, HA_ASCENDING, NULL)", "harray_int32_t"),
+        ("double_sort_by_key(at, f, HA_ASCENDING, NULL)", "harray_double"),
+        ("double_count(x, few, NULL)", "int64_t"), ("double_min_at(x, few, NULL)", "int64_t"),
+        ("double_max_at(f, many, NULL)", "harray_double"),
+        ("double_classify(HA_IS_NAN, x, x, NULL)", "harray_uint8_t"),
+        ("double_sparse_combine(HA_ADD, at, x, at, f, at, x, many, NULL)", "harray_double"),
+        ("double_sparse_combine(HA_ADD, at, x, at, x, far_at, x, many, NULL)", "harray_int32_t"),
+        ("int64_t_find(at, mask, many, NULL)", "harray_int64_t"),
+        ("int64_t_find(far_at, far_at, many, NULL)", "harray_uint8_t"),
+        ("int64_t_inverse(far_at, at, NULL)", "harray_int64_t"),
+        ("int64_t_scan_offsets(far_at, at, NULL)", "harray_int64_t"),
+        ("c64_part(HA_ABS, x, z, NULL)", "harray_float"), ("c64_part(HA_ABS, z, z, NULL)", "harray_float"),
+        ("c64_complex(z, f, x, NULL)", "harray_float"), ("double_find(at, mask, many, NULL)", "double_find"))),
+    ("functions of another name of a type", TYPED % ("real", "c64_complex(z, f, f, NULL)"), "is no type of numbers"),
+    ("functions of structs", TYPED % ("pair", "c64_complex(z, f, f, NULL)"), "is no type of numbers"),
 ]
-COMPILERS = [("C", ["cc", "-std=c11"], ".c"), ("C++", ["c++", "-std=c++17"], ".cpp")]
+COMPILERS = [("C", ["cc", "-std=c11", "-pedantic-errors"], ".c"), ("C++", ["c++", "-std=c++17"], ".cpp")]
 
 
 def compile_error(command, suffix, program, folder):
