@@ -37,7 +37,7 @@
  * Of int, int32_t, uint32_t, int64_t and uint64_t, which are types of indices, also from find, inverse and scan_offsets, whose
  * arrays are all of T but for masks. Of c64 and c128, with arrays of float, and of double:
  *     part                 ha_map with HA_REAL_PART, HA_IMAGINARY_PART, HA_ABS, HA_ARGUMENT
- *     complex              ha_combine with HA_COMPLEX
+ *     complex              z = x + i y: ha_combine with HA_COMPLEX
  *
  * T is a ready-made type of array.h but bool, which is a macro in C: other names of these, and structs, do not compile. A
  * type that a word does not have is refused when it is called.
@@ -138,9 +138,8 @@
     HA_TYPED_OP_(N, sort, ha_sort_, (A x, ha_sort_order order), HA_DARRAY(x), order)               \
     HA_TYPED_OP_(N, sorting, ha_sorting_, (harray_int32_t at, A x, ha_sort_order order),           \
                  HA_DARRAY(at), HA_DARRAY(x), order)                                               \
-    HA_TYPED_OP_(N, sort_by_key, ha_sort_by_key_,                                                  \
-                 (harray_int32_t keys, A values, ha_sort_order order), HA_DARRAY(keys),            \
-                 HA_DARRAY(values), order)                                                         \
+    HA_TYPED_OP_(N, sort_by_key, ha_sort_by_key_, (harray_int32_t keys, A x, ha_sort_order order), \
+                 HA_DARRAY(keys), HA_DARRAY(x), order)                                             \
     HA_TYPED_OP_(N, unique, ha_unique_, (A y, A x, int64_t * count), HA_DARRAY(y), HA_DARRAY(x),   \
                  HA_DCOUNT_)                                                                       \
     HA_TYPED_OP_(N, lower_bound, ha_bound_, (harray_int32_t at, A x, A sought), HA_DARRAY(at),     \
@@ -170,8 +169,8 @@
 #define HA_OPS_OF_COMPLEX_(N, A, R)                                                                \
     HA_TYPED_OP_(N, part, ha_map_, (ha_map_operation op, R y, A x), op, HA_DARRAY(y),              \
                  HA_DARRAY(x))                                                                     \
-    HA_TYPED_OP_(N, complex, ha_combine_, (A z, R real, R imaginary), HA_COMPLEX, HA_DARRAY(z),    \
-                 HA_DARRAY(real), HA_DARRAY(imaginary))
+    HA_TYPED_OP_(N, complex, ha_combine_, (A z, R x, R y), HA_COMPLEX, HA_DARRAY(z), HA_DARRAY(x), \
+                 HA_DARRAY(y))
 #define HA_OPS_ALSO_int_ ~, indices
 #define HA_OPS_ALSO_int32_t_ ~, indices
 #define HA_OPS_ALSO_uint32_t_ ~, indices

@@ -1,5 +1,5 @@
 /* Views: each function with literal numbers, and each refusal with what it says.
- * test_view_chains.c has chains of them at random, arrays/cases_arrays.c accesses to them. */
+ * test_view_chains.c has chains of them at random, arrays/cases_array_accesses.c accesses to them. */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #include "../../harray.h"
