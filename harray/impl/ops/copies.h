@@ -137,15 +137,7 @@ HA_IN_ void ha_op_make_copy(ha_op_kernel *k, const ha_op_key *key) {
 
 /* Elements that are no numbers: word by word. */
 HA_IN_ void ha_op_make_words(ha_op_kernel *k, const ha_op_key *key) {
-    ha_text name = ha_text_into(k->name, sizeof k->name);
-    ha_text text = ha_text_into(k->text, sizeof k->text);
-    ha_print(&name, "ha_copy_words_");
-    ha_words_put_name(&name, key);
-    ha_print(&name, "_%d", key->rank);
-    ha_words_add_view(k, key, 0);
-    ha_words_add_view(k, key, 1);
-    ha_print(&text, "{ ");
-    ha_words_put_loop(&text, key);
+    ha_text text = ha_words_begin(k, key, "ha_copy_words_", 0);
     ha_words_put_word(&text, key, 0);
     ha_print(&text, " = ");
     ha_words_put_word(&text, key, 1);

@@ -119,15 +119,7 @@ HA_IN_ void ha_first_make_unequal(ha_op_kernel *k, const ha_op_key *key) {
 
 /* of: the bytes of an element, and of a word */
 HA_IN_ void ha_first_make_unequal_bytes(ha_op_kernel *k, const ha_op_key *key) {
-    ha_text name = ha_text_into(k->name, sizeof k->name);
-    ha_text t = ha_text_into(k->text, sizeof k->text);
-    ha_print(&name, "ha_unequal_words_");
-    ha_words_put_name(&name, key);
-    ha_print(&name, "_%d", key->rank);
-    ha_words_add_view(k, key, 1);
-    ha_words_add_view(k, key, 2);
-    ha_print(&t, "{ ");
-    ha_words_put_loop(&t, key);
+    ha_text t = ha_words_begin(k, key, "ha_unequal_words_", 1);
     ha_print(&t, "if (");
     ha_words_put_word(&t, key, 1);
     ha_print(&t, " != ");

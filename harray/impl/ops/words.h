@@ -24,11 +24,6 @@ HA_IN_ int ha_words_of(const darray *x, const darray *y, int *of) {
     return x->array->element <= HA_WORDS_BYTES;
 }
 
-/* 3_4: of three words of four bytes. */
-HA_IN_ void ha_words_put_name(ha_text *t, const ha_op_key *key) {
-    ha_print(t, "%d_%d", key->of[0] / key->of[1], key->of[1]);
-}
-
 HA_IN_ void ha_words_add_view(ha_op_kernel *k, const ha_op_key *key, int n) {
     static const ha_dtype word[] = {[1] = HA_DTYPE_uint8_t,
                                     [2] = HA_DTYPE_uint16_t,
@@ -42,6 +37,19 @@ HA_IN_ void ha_words_add_view(ha_op_kernel *k, const ha_op_key *key, int n) {
 /* for (int64_t w = 0; w < 3; w++) */
 HA_IN_ void ha_words_put_loop(ha_text *t, const ha_op_key *key) {
     ha_print(t, "for (int64_t w = 0; w < %d; w++) ", key->of[0] / key->of[1]);
+}
+
+/* Begins a kernel that goes over the words of the n-th array's elements and the next one's: its name, of three words of four
+ * bytes and one dimension <what>3_4_1, both views, and its text, up to what is done with a word. */
+HA_IN_ ha_text ha_words_begin(ha_op_kernel *k, const ha_op_key *key, const char *what, int n) {
+    ha_text text = ha_text_into(k->text, sizeof k->text);
+    snprintf(k->name, sizeof k->name, "%s%d_%d_%d", what, key->of[0] / key->of[1], key->of[1],
+             key->rank);
+    ha_words_add_view(k, key, n);
+    ha_words_add_view(k, key, n + 1);
+    ha_print(&text, "{ ");
+    ha_words_put_loop(&text, key);
+    return text;
 }
 
 /* That word of an element: x.data[(i * x.stride[0] + j * x.stride[1]) * 3 + w] */
