@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What harray costs to compile: the include, one HARRAY(T), one kernel, and the implementation, of harray.h alone,
-with layout.h, with harray_records.h and with harray_kernels.h; and of the latter how large the code is.
+with layout.h, with harray_records.h, with harray_kernels.h and with harray_ops.h; and of these how large the code is.
 
 Each figure compiles a file with and a file without what is measured, in turns; the time is the
 median of the differences. It is processor time, which hardly depends on what else is running.
@@ -32,7 +32,9 @@ IMPLEMENTATION = "#define HARRAY_IMPLEMENTATION\n" + INCLUDE
 WITH_LAYOUT = IMPLEMENTATION + '#include "layout.h"\n'
 WITH_RECORDS = WITH_LAYOUT + '#include "harray_records.h"\n'
 WITH_KERNELS = WITH_RECORDS + '#include "harray_kernels.h"\n'
+WITH_OPERATIONS = WITH_KERNELS + '#include "harray_ops.h"\n'
 KERNELS_INCLUDE = '#include "harray_kernels.h"\n'
+OPERATIONS_INCLUDE = '#include "harray_ops.h"\n'
 KERNELS = 20
 
 PROGRAM = IMPLEMENTATION + """
@@ -44,6 +46,27 @@ int main(void) {
     return 0;
 }
 """
+
+
+# Of operations none, or one, is called; all others are there for the compiler to leave out.
+OPERATES = """#define HARRAY_IMPLEMENTATION
+#include "harray_ops.h"
+int main(void) {
+    harray_double x = harray_double_zeros(1000), y = harray_double_zeros(1000);
+    CALLS
+    return harray_double_free(&x) != HA_OK || harray_double_free(&y) != HA_OK;
+}
+"""
+OPERATES_NOT = OPERATES.replace("CALLS", "")
+AXPY_OF_OPS = OPERATES.replace("CALLS", "if (ha_axpy(y, 2, x, ha_host())) return 1;")
+SORT_OF_OPS = OPERATES.replace("CALLS", "if (ha_sort(x, HA_ASCENDING, ha_host())) return 1;")
+AXPY_OF_KERNELS = (OPERATES_NOT.replace("harray_ops.h", "harray_kernels.h")
+    .replace("int main", "HA_KERNEL(axpy, ((value, double, a), (in, double, x), (inout, double, y)), i, "
+                         "{ y[i] += a * x[i]; });\nint main")
+    .replace("    return", "    if (axpy(ha_host(), HA_ALL_LANES, 2, x, y)) return 1;\n    return"))
+OF_DOUBLE = "-DHARRAY_OPS_TYPES=double"
+STATIC = "-DHARRAY_STATIC"
+TYPED_OPS = OPERATIONS_INCLUDE + "HA_OPS(double);\n"
 
 
 def kernels(text):
@@ -156,6 +179,8 @@ SIXTY = ('#include "layout.h"\ntypedef struct wide { double '
 FIGURES = [
     ("include", INCLUDE, EMPTY, "empty file", ["-fsyntax-only"], 1, 0.05),
     ("include of kernels", KERNELS_INCLUDE, EMPTY, "empty file", ["-fsyntax-only"], 1, 0.06),
+    ("include of operations", OPERATIONS_INCLUDE, KERNELS_INCLUDE, "include of kernels", ["-fsyntax-only"], 1, 0.01),
+    ("one HA_OPS(T)", TYPED_OPS, OPERATIONS_INCLUDE, "include of operations", ["-fsyntax-only"], 1, None),
     *((f"one {name}, {level}", kernels(text), KERNELS_INCLUDE, "include of kernels", [level], KERNELS,
        0.03 if level == "-O2" else None)
       for level in ("-O0", "-O2")
@@ -170,6 +195,12 @@ FIGURES = [
     *((f"a small program{name} {level}", PROGRAM, EMPTY, "empty file", [level, *options], 1, None)
       for level in ("-O0", "-O2")
       for name, options in (("", []), (", HARRAY_STATIC", ["-DHARRAY_STATIC"]))),
+    *((f"implementation with operations{name} {level}", WITH_OPERATIONS, EMPTY, "empty file", [level, *options], 1, None)
+      for level in ("-O0", "-O2") for name, options in (("", []), (" of double", [OF_DOUBLE]))),
+    *((f"a program with {name}, HARRAY_STATIC -O2", text, EMPTY, "empty file", ["-O2", STATIC, *options], 1, None)
+      for name, text, options in (("a kernel", AXPY_OF_KERNELS, []), ("operations, but none called", OPERATES_NOT, []),
+                                  ("ha_axpy", AXPY_OF_OPS, []), ("ha_axpy of double", AXPY_OF_OPS, [OF_DOUBLE]),
+                                  ("ha_sort", SORT_OF_OPS, []))),
     ("n-body by hand, -O3", BY_HAND, EMPTY, "empty file", ["-O3", "-fno-math-errno"], 1, None),
     ("n-body in three layouts, -O3", THREE, EMPTY, "empty file", ["-O3", "-fno-math-errno"], 1, 0.5),
     *((f"a force loop of 200 lines, {layout}", text, EMPTY, "empty file", ["-O3", "-fno-math-errno"], 1,
