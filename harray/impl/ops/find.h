@@ -53,7 +53,7 @@ HA_IN_ int64_t ha_find_count(const ha_kernel_slot_ *mask, int rank, int64_t firs
             }                                                                                      \
     }
 #define HA_FIND_MOVE_(T)                                                                           \
-    HA_FIND_LOOP_(ha_find_move_##T, T, x[n], x[ha_index_place(&slot[4], rank, n)])
+    HA_FIND_LOOP_(ha_find_move_##T, ha_loose_##T, x[n], x[ha_index_place(&slot[4], rank, n)])
 HA_FIND_LOOP_(ha_find_put_uint32_t, uint32_t, (uint32_t)n, (uint32_t)n)
 HA_FIND_LOOP_(ha_find_put_uint64_t, uint64_t, (uint64_t)n, (uint64_t)n)
 HA_FIND_MOVE_(uint8_t)
@@ -211,6 +211,7 @@ HA_IN_ ha_status ha_finding_run(ha_finding *f, ha_dtype type, void *result) {
     if (!s && !result)
         s = ha_fail(HA_ERR_ARGUMENT, f->operation, "there is no number for the count");
     if (s) return s;
+    if (f->x) f->context = ha_index_mover(&f->y, f->x, f->context);
     if (!ha_view_is_empty(&f->mask)) s = ha_find_blocks(f);
     if (!s && f->count) s = ha_find_check_room(f);
     if (!s) s = ha_op_give(&c, ha_dvalue_of_int64_t(f->count), type, count);

@@ -12,9 +12,9 @@
     HA_IN_ void ha_row_gather_##T##_##U(const ha_op_row *row) {                                    \
         const int64_t n = row->n, dy = row->step[0], dx = row->step[1], da = row->step[2];         \
         const int64_t to = row->at_step;                                                           \
-        const T *x = (const T *)row->of[1];                                                        \
+        const ha_loose_##T *x = (const ha_loose_##T *)row->of[1];                                  \
         const U *at = (const U *)row->of[2];                                                       \
-        T *y = (T *)row->of[0];                                                                    \
+        ha_loose_##T *y = (ha_loose_##T *)row->of[0];                                              \
         if (dy == 1 && da == 1 && dx == 0 && to == 1)                                              \
             HA_LANES_LOOP_ for (int64_t i = 0; i < n; i++) y[i] = x[at[i]];                        \
         else if (da == 0 && dx == 1 && dy == 1)                                                    \
@@ -154,6 +154,7 @@ HA_IN_ ha_status ha_gather_run(const darray *y, const darray *x, const darray *a
                                ha_context *context) {
     ha_status s = ha_gather_check(y, x, at);
     if (s || ha_view_is_empty(y)) return s;
+    context = ha_index_mover(y, x, context);
     ha_op_boxes b;
     ha_gather_boxes(&b, y, x, at);
     s = ha_index_check_rank(y, b.rank, HA_MOST_RANK - 1, "ha_gather");

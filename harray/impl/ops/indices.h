@@ -59,6 +59,35 @@ HA_IN_ const ha_op_type *ha_index_moved(size_t bytes) {
     return NULL;
 }
 
+/* So they are read and written here, as structs in the caller's memory may be aligned for no such number. */
+#define HA_LOOSE_(T) typedef T ha_loose_##T __attribute__((__aligned__(1), __may_alias__));
+HA_LOOSE_(uint8_t)
+HA_LOOSE_(uint16_t)
+HA_LOOSE_(uint32_t)
+HA_LOOSE_(uint64_t)
+typedef struct __attribute__((__packed__, __may_alias__)) ha_loose_ha_c128 {
+    uint64_t part[2];
+} ha_loose_ha_c128;
+
+/* Does a context's memory have them so? */
+HA_IN_ int ha_index_is_loose(const darray *x, const ha_context *c) {
+    ha_array *a = x->array;
+    const size_t most = _Alignof(uint64_t), unit = a->element < most ? a->element : most;
+    if (x->type || !a->wrapped) return 0;
+    ha_lock(a);
+    const ha_incarnation *in = ha_incarnation_find(a, c->memory);
+    const int is = in && in->wrapped && (uintptr_t)in->data % unit;
+    ha_unlock(a);
+    return is;
+}
+
+/* Where elements of x are moved to y: what a device's compiler has made would not be able to read these, but loops are. */
+HA_IN_ ha_context *ha_index_mover(const darray *y, const darray *x, ha_context *context) {
+    ha_context *c = ha_resolve(context);
+    if (!ha_index_is_loose(y, c) && !ha_index_is_loose(x, c)) return context;
+    return ha_way_of(c) == HA_WAY_COMPILED ? ha_host() : context;
+}
+
 /* ---- what is refused ----------------------------------------------------------------------------- */
 
 HA_IN_ int ha_is_index_type(ha_dtype t) {

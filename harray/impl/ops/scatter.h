@@ -115,7 +115,7 @@ HA_IN_ ha_status ha_scatter_run(int op, const darray *y, const darray *at, const
     if (!s) s = ha_scatter_line(y, op, &key);
     if (s || ha_view_is_empty(x)) return s;
     key.of[0] = (int)ha_dtype_size(at->type);
-    return ha_scatter_launch(&key, y, at, x, context);
+    return ha_scatter_launch(&key, y, at, x, ha_index_mover(y, x, context));
 }
 
 ha_status ha_scatter_(int op, darray y, darray at, darray x, ha_context *context,

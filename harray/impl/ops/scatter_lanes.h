@@ -15,32 +15,33 @@ typedef struct ha_scatter_walk {
     ha_op_row row;               /* of y, y, and x, at the first index */
 } ha_scatter_walk;
 
-/* Elements one by one, in one dimension. */
-#define HA_SCATTER_LOOP_(word, T, U, ...)                                                          \
+/* Elements one by one, in one dimension: of type T, at places for E. */
+#define HA_SCATTER_LOOP_(word, T, E, U, ...)                                                       \
     HA_IN_ void ha_scatter_##word##_##T##_##U(const ha_scatter_walk *w) {                          \
         const int64_t to = w->to, da = ((const ha_kernel_span *)w->slot[1].span)->numbers[1],      \
                       dx = ((const ha_kernel_span *)w->slot[2].span)->numbers[1];                  \
         const U *at = (const U *)w->slot[1].pointer;                                               \
-        const T *x = (const T *)w->row.of[2];                                                      \
-        T *y = (T *)w->row.of[0];                                                                  \
-        for (int64_t i = 0; i < w->all; i++) {                                                     \
-            T *const z = y + (int64_t)at[i * da] * to;                                             \
-            const T v = x[i * dx];                                                                 \
+        const int64_t all = w->all;                                                                \
+        const E *x = (const E *)w->row.of[2];                                                      \
+        E *y = (E *)w->row.of[0];                                                                  \
+        for (int64_t i = 0; i < all; i++) {                                                        \
+            E *const z = y + (int64_t)at[i * da] * to;                                             \
+            const E v = x[i * dx];                                                                 \
             *z = __VA_ARGS__;                                                                      \
         }                                                                                          \
     }
-#define HA_SCATTER_LOOPS_(word, T, ...)                                                            \
-    HA_SCATTER_LOOP_(word, T, uint32_t, __VA_ARGS__)                                               \
-    HA_SCATTER_LOOP_(word, T, uint64_t, __VA_ARGS__)
-HA_SCATTER_LOOPS_(assign, uint8_t, v)
-HA_SCATTER_LOOPS_(assign, uint16_t, v)
-HA_SCATTER_LOOPS_(assign, uint32_t, v)
-HA_SCATTER_LOOPS_(assign, uint64_t, v)
-HA_SCATTER_LOOPS_(assign, ha_c128, v)
-HA_SCATTER_LOOPS_(add, uint32_t, *z + v)
-HA_SCATTER_LOOPS_(add, uint64_t, *z + v)
-HA_SCATTER_LOOPS_(add, float, *z + v)
-HA_SCATTER_LOOPS_(add, double, *z + v)
+#define HA_SCATTER_LOOPS_(word, T, E, ...)                                                         \
+    HA_SCATTER_LOOP_(word, T, E, uint32_t, __VA_ARGS__)                                            \
+    HA_SCATTER_LOOP_(word, T, E, uint64_t, __VA_ARGS__)
+HA_SCATTER_LOOPS_(assign, uint8_t, ha_loose_uint8_t, v)
+HA_SCATTER_LOOPS_(assign, uint16_t, ha_loose_uint16_t, v)
+HA_SCATTER_LOOPS_(assign, uint32_t, ha_loose_uint32_t, v)
+HA_SCATTER_LOOPS_(assign, uint64_t, ha_loose_uint64_t, v)
+HA_SCATTER_LOOPS_(assign, ha_c128, ha_loose_ha_c128, v)
+HA_SCATTER_LOOPS_(add, uint32_t, uint32_t, *z + v)
+HA_SCATTER_LOOPS_(add, uint64_t, uint64_t, *z + v)
+HA_SCATTER_LOOPS_(add, float, float, *z + v)
+HA_SCATTER_LOOPS_(add, double, double, *z + v)
 
 #define HA_SCATTER_OF_(word, T)                                                                    \
     { ha_scatter_##word##_##T##_uint32_t, ha_scatter_##word##_##T##_uint64_t }

@@ -45,11 +45,11 @@ static ha_status ha_by_key_run(darray keys, darray values, ha_sort_order order,
     return s;
 }
 
-/* Values go along where the keys are sorted, or are gathered afterwards. */
+/* Values go along where the keys are sorted, if they are aligned as numbers are, or are gathered afterwards. */
 HA_IN_ int ha_by_key_goes_along(const darray *keys, const darray *values, ha_context *context) {
     const size_t bytes = values->array->element;
     return values->rank == 1 && (bytes == sizeof(uint32_t) || bytes == sizeof(uint64_t)) &&
-           ha_sort_is_here(context, keys->extent[0]);
+           (values->type || !values->array->wrapped) && ha_sort_is_here(context, keys->extent[0]);
 }
 
 HA_IN_ ha_status ha_by_key_along(darray keys, darray values, ha_sort_order order,
