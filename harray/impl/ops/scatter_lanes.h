@@ -149,7 +149,7 @@ HA_IN_ void ha_scatter_loops(const ha_kernel *kernel, const ha_region *box, int 
     int64_t each;
     memcpy(&each, slot[3].pointer, sizeof each);
     (void)apart;
-    HA_AMONG_THREADS_(box, kernel->rank, each, const ha_region own = HA_SHARE_(box, 0);
+    HA_AMONG_THREADS_(box, kernel->rank, (double)each, const ha_region own = HA_SHARE_(box, 0);
                       if (own.first[0] < own.last[0]) ha_scatter_box(kernel, slot, own);)
 }
 
