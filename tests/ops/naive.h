@@ -16,6 +16,7 @@ static wide wide_of(ha_dvalue x) {
         return x.as_int8_t;
     case HA_DTYPE_int16_t:
         return x.as_int16_t;
+    case HA_DTYPE_bool:
     case HA_DTYPE_uint8_t:
         return x.as_uint8_t;
     case HA_DTYPE_uint16_t:
