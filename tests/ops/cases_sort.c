@@ -169,6 +169,36 @@ TEST(eight_dimensions) {
     drop_array(v.array), drop_array(at.array), drop_array(x.array);
 }
 
+/* Of random views of few different numbers, in any order: each that differs from the one before it, NaN among them. */
+static void unique_some(ha_dtype type) {
+    static const int few[] = {0, 1, 1, 2};
+    const int64_t n = draw(4) ? some_length()
+                              : 300 + (int64_t)draw(300); /* blocks of a mask, too */
+    const int64_t room = n + (int64_t)draw(3);
+    const darray x = some_view(type, 1, &n, 1), y = some_view(type, 1, &room, 0);
+    for (int64_t i = 0; i < n && !darray_repeats(x); i++)
+        if (draw(4)) SUCCEEDS(darray_set(x, 1, &i, ha_dvalue_of_int32_t(few[draw(4)])));
+    read_values(x, &of_x);
+    read_values(y, &of_y);
+    int count = -1, expected = 0;
+    SUCCEEDS(ha_unique(y, x, &count, C));
+    for (int i = 0; i < of_x.n; i++) {
+        const ha_dvalue none = some_number(type);
+        if (!i || naive(HA_IS_NOT_EQUAL, of_x.at[i], of_x.at[i - 1], none, none).bytes[0])
+            of_y.at[expected++] = of_x.at[i];
+    }
+    assert_int_equal(count, expected);
+    expect_elements(y, &of_y, EXACT, "ha_unique", 0);
+    drop_array(x.array), drop_array(y.array);
+}
+
+TEST(some_once) {
+    const int rounds = share_of(8);
+    for (int round = 0; round < rounds; round++)
+        for (int t = 0; t <= TYPES; t++)
+            if (is_tried_here(round, t, round)) unique_some(t < TYPES ? types[t] : HA_DTYPE_bool);
+}
+
 TEST(each_once) {
     enum { N = 40 };
     harray_float x = harray_float_new(N), y = harray_float_filled(N, -1);
@@ -480,20 +510,11 @@ TEST(without_memory) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        OPERATIONS(sorted),
-        OPERATIONS(every_loop_of_sorting),
-        OPERATIONS(many),
-        OPERATIONS(bounds),
-        OPERATIONS(eight_dimensions),
-        OPERATIONS(each_once),
-        OPERATIONS(typed_forms),
-        OPERATIONS(long_ones),
-        OPERATIONS(sorted_bools),
-        OPERATIONS(columns_of_one_array),
-        OPERATIONS(full_blocks),
-        OPERATIONS(texts_have_room),
-        OPERATIONS(refused_arguments),
-        OPERATIONS(older_errors),
+        OPERATIONS(sorted),          OPERATIONS(every_loop_of_sorting), OPERATIONS(many),
+        OPERATIONS(bounds),          OPERATIONS(eight_dimensions),      OPERATIONS(some_once),
+        OPERATIONS(each_once),       OPERATIONS(typed_forms),           OPERATIONS(long_ones),
+        OPERATIONS(sorted_bools),    OPERATIONS(columns_of_one_array),  OPERATIONS(full_blocks),
+        OPERATIONS(texts_have_room), OPERATIONS(refused_arguments),     OPERATIONS(older_errors),
         OPERATIONS(without_memory),
     };
     int failed = 0;
