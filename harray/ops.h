@@ -117,7 +117,7 @@ typedef enum ha_combine_operation {
               HA_SITE)
 
 /* y = x, but low where it is less, and high where it is greater; NaN stays. Of all but complex
- * types. HA_ERR_ARGUMENT, too, unless low <= high. */
+ * types. HA_ERR_ARGUMENT, too, unless low <= high: so if one of them is NaN. */
 #define ha_clip(y, x, low, high, context)                                                          \
     ha_clip_(HA_DARRAY(y), HA_DARRAY(x), HA_DVALUE(low), HA_DVALUE(high), context, HA_SITE)
 

@@ -159,9 +159,7 @@ HA_IN_ ha_status ha_find_check(const ha_finding *f) {
     if (ha_view_is_empty(&f->y) || ha_view_is_empty(&f->mask)) return HA_OK;
     s = ha_index_check_apart(&f->y, &f->mask, operation);
     if (!s && f->x) s = ha_index_check_apart(&f->y, f->x, operation);
-    if (s || !ha_strides_repeat(1, f->y.extent, f->y.stride)) return s;
-    return ha_view_fail(HA_ERR_ARGUMENT, operation, &f->y,
-                        "it repeats elements, and can only be read");
+    return s ? s : ha_index_check_written(&f->y, operation);
 }
 
 HA_IN_ ha_status ha_find_launch(const ha_finding *f, int what) {

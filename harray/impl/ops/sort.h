@@ -115,11 +115,6 @@ HA_IN_ ha_status ha_sort_check(const darray *x, ha_sort_order order, const char 
     return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "%d is no order", (int)order);
 }
 
-HA_IN_ ha_status ha_sort_check_written(const darray *x, const char *operation) {
-    if (!ha_strides_repeat(x->rank, x->extent, x->stride)) return HA_OK;
-    return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "it repeats elements, and can only be read");
-}
-
 /* Do numbers below n fit the type of `at`? */
 HA_IN_ ha_status ha_sort_check_fits(const darray *at, int64_t n, const char *operation) {
     if (at->array->element == sizeof(uint64_t) ||
@@ -135,7 +130,7 @@ ha_status ha_sort_(darray x, ha_sort_order order, ha_context *context, const cha
     ha_status status = HA_OK;
     HA_FROM(site) {
         status = ha_sort_check(&x, order, s.operation);
-        if (!status) status = ha_sort_check_written(&x, s.operation);
+        if (!status) status = ha_index_check_written(&x, s.operation);
         if (!status) status = ha_sort_run(&s);
     }
     return status;
@@ -149,7 +144,7 @@ HA_IN_ ha_status ha_sorting_check(const darray *at, const darray *x, ha_sort_ord
     if (at->extent[0] != x->extent[0])
         return ha_views_refuse(at, x, "the extents are not the same", "ha_sorting", "");
     s = ha_sort_check_fits(at, x->extent[0], "ha_sorting");
-    if (!s) s = ha_sort_check_written(at, "ha_sorting");
+    if (!s) s = ha_index_check_written(at, "ha_sorting");
     return s || ha_view_is_empty(at) ? s : ha_index_check_apart(at, x, "ha_sorting");
 }
 

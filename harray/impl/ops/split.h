@@ -13,11 +13,6 @@ HA_IN_ ha_status ha_split_check_dimension(const darray *x, int dimension, const 
     return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "it has no dimension %d", dimension);
 }
 
-HA_IN_ ha_status ha_split_check_written(const darray *y, const char *operation) {
-    if (!ha_strides_repeat(y->rank, y->extent, y->stride)) return HA_OK;
-    return ha_view_fail(HA_ERR_ARGUMENT, operation, y, "it repeats elements, and can only be read");
-}
-
 /* ---- views --------------------------------------------------------------------------------------- */
 
 /* Without one of its dimensions, at its first index. */
