@@ -81,7 +81,7 @@ typedef struct ha_binary {
 
 typedef struct ha_kernel_limits {
     size_t lanes;       /* of a team, at most */
-    size_t multiple;    /* of which a team's lanes had better be a multiple */
+    size_t multiple;    /* that a team's lanes had better be one of; 1: a CPU runs them in turns */
     size_t local_bytes; /* that the device has for a team, less what the kernel itself takes */
 } ha_kernel_limits;
 

@@ -220,6 +220,7 @@ HA_IN_ ha_status ha_opencl_kernel_learn(const ha_opencl_device *device, ha_openc
         status = ha_opencl_kernel_number(device, kernel->kernel, HA_CL_KERNEL_LOCAL_MEM_SIZE,
                                          &taken);
     if (status == HA_OK) status = ha_opencl_learn(device, HA_CL_DEVICE_LOCAL_MEM_SIZE, &local);
+    if (device->found.type & HA_CL_DEVICE_TYPE_CPU) multiple = 1;
     kernel->limits = (ha_kernel_limits){(size_t)lanes, (size_t)multiple,
                                         taken < local ? (size_t)(local - taken) : 0};
     return status;

@@ -556,6 +556,43 @@ TEST(more_lanes_than_a_device_counts) {
     HA_IGNORE(array_float_3_free(&u));
 }
 
+HA_KERNEL(plane_on_gpu, ((inout, array_float_2, x)), (j, i), { HA_AT(x, j, i) += 1; });
+HA_KERNEL(plane_on_cpu, ((inout, array_float_2, x)), (j, i), { HA_AT(x, j, i) += 1; });
+HA_KERNEL(plane_by_blocks, ((inout, array_float_2, x), (option, block, 128)), (j, i),
+          { HA_AT(x, j, i) += 1; });
+KNOWN_KERNEL(plane_on_gpu)
+KNOWN_KERNEL(plane_on_cpu)
+KNOWN_KERNEL(plane_by_blocks)
+
+static size_t team[3];
+
+static void take_team(const ha_launch *launch) { memcpy(team, launch->lanes, sizeof team); }
+
+static void check_team(ha_status launched, size_t along, size_t across) {
+    assert_int_equal(launched, HA_OK);
+    assert_int_equal(team[0], along);
+    assert_int_equal(team[1], across);
+    assert_int_equal(team[2], 1);
+}
+
+/* Lanes that run one after the other go along a row, if it is long enough. */
+TEST(shapes_of_teams) {
+    array_float_2 x = array_float_2_zeros(HA_DIM(300, 300), H);
+    know_compiled(&plane_on_gpu_known);
+    know_compiled(&plane_on_cpu_known);
+    know_compiled(&plane_by_blocks_known);
+    compiling.takes = take_team;
+    compiling.multiple = 32;
+    check_team(plane_on_gpu_in(C, ha_box2(0, 300, 0, 300), x), 64, 4);
+    check_team(plane_on_gpu_in(C, ha_box2(0, 300, 0, 5), x), 8, 32);
+    compiling.multiple = 1;
+    check_team(plane_on_cpu_in(C, ha_box2(0, 300, 0, 300), x), 64, 1);
+    check_team(plane_on_cpu_in(C, ha_box2(0, 300, 0, 5), x), 8, 8);
+    check_team(plane_by_blocks_in(C, ha_box2(0, 300, 0, 300), x), 128, 1);
+    compiling.takes = NULL;
+    HA_IGNORE(array_float_2_free(&x));
+}
+
 static ha_status fails_second(ha_status status) {
     fails_next("launch", status);
     compiling.fails.after = 1;
@@ -840,6 +877,7 @@ int main(int argc, char **argv) {
         COMPILED(refused_launches_are_not_counted),
         COMPILED(texts_that_are_too_long),
         COMPILED(more_lanes_than_a_device_counts),
+        COMPILED(shapes_of_teams),
         COMPILED(a_part_of_a_launch),
         COMPILED(a_part_of_a_reduction),
         COMPILED(a_place_behind_another_failure),

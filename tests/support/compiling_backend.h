@@ -17,6 +17,7 @@ static struct {
     const char *target;
     int no_double, no_long_atomics, no_compiler; /* the device has none */
     int no_functions;                       /* its queues do not run the host's; see no_compiler */
+    size_t multiple;                        /* of lanes, in a team; 1: it is a CPU */
     int compiled, loaded, discarded;        /* programs, from text, from binaries, and given back */
     int launched;                           /* threads may at once; compiling they take turns */
     void (*takes)(const ha_launch *launch); /* instead of running it; NULL: it runs */
@@ -28,7 +29,7 @@ static struct {
     } fails;
     const known_kernel *known[32];
     size_t count;
-} compiling = {.target = "target 1"};
+} compiling = {.target = "target 1", .multiple = 1};
 
 static void know_compiled(const known_kernel *known) {
     for (size_t i = 0; i < compiling.count; i++)
@@ -133,7 +134,7 @@ static ha_status compiling_kernel(void *program, const char *name, ha_kernel_lim
     const ha_status status = compiling_fault("kernel");
     if (status) return status;
     if (!strstr((const char *)program, name)) return HA_ERR_NOT_FOUND;
-    *limits = (ha_kernel_limits){1024, 1, 1 << 15};
+    *limits = (ha_kernel_limits){1024, compiling.multiple, 1 << 15};
     for (size_t i = 0; i < compiling.count; i++)
         if (!strcmp(compiling.known[i]->kernel->name, name + strlen("ha_entry_"))) {
             *kernel = (void *)(uintptr_t)compiling.known[i];

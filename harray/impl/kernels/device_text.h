@@ -391,7 +391,8 @@ HA_IN_ void ha_put_entry_call(ha_kernel_writer *w) {
 
 /* One lane for each work-item; those behind the last one have none. The last index is the first dimension. Compilers
  * of OpenCL for CPUs make vectors of a team's lanes only where all of them have something to do, so teams that have
- * none behind the last are told from the others; on GPUs that changes nothing. */
+ * none behind the last are told from the others; on GPUs that changes nothing. They are told by one condition (& and
+ * not &&), and bodies are inlined always: else PoCL's compiler makes one loop of both kinds of teams. */
 HA_IN_ void ha_put_entry(ha_kernel_writer *w) {
     const ha_kernel *k = w->kernel;
     ha_put_entry_head(w);
@@ -401,8 +402,8 @@ HA_IN_ void ha_put_entry(ha_kernel_writer *w) {
                  k->rank - 1 - d);
     if (w->language == HA_LANGUAGE_OPENCL_C) {
         for (int d = 0; d < k->rank; d++)
-            ha_print(&w->to, "%sHA_TEAM_END_(%d) <= ha_last%d_ - ha_first%d_",
-                     d ? " && " : "    if (", k->rank - 1 - d, d, d);
+            ha_print(&w->to, "%s(HA_TEAM_END_(%d) <= ha_last%d_ - ha_first%d_)",
+                     d ? " & " : "    if (", k->rank - 1 - d, d, d);
         ha_print(&w->to, ") ");
         ha_put_entry_call(w);
         ha_print(&w->to, "    else\n");

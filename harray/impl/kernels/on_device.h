@@ -10,7 +10,7 @@ enum {
     HA_MOST_ARGUMENTS = HA_ARGUMENT_BYTES / 8 + HA_MOST_ARGUMENTS_ + 5,
     HA_TEAM_LANES =
         256, /* in a team, where the device has that many, and the kernel says nothing else */
-    HA_ROW_LANES = 64,        /* side by side, of these */
+    HA_ROW_LANES = 64,        /* side by side, of these; on a CPU, a team has no more */
     HA_MOST_TEAMS_UP = 65535, /* but for the innermost dimension: of CUDA, section "Technical
                                  Specifications per Compute Capability" of its programming guide */
 };
@@ -86,14 +86,17 @@ HA_IN_ void ha_give_all(ha_device_launch *d, const ha_launching *l) {
     for (int i = 0; i < l->arguments; i++) ha_give_argument(d, l, i);
 }
 
-/* How many lanes a team has in each dimension, the innermost first: where the kernel does not say. */
+/* How many lanes a team has in each dimension, the innermost first: where the kernel does not say. A CPU goes through
+ * a team's lanes as through memory: best along a row. */
 HA_IN_ void ha_team_shape(ha_device_launch *d, const ha_compiled *x, int rank) {
-    const size_t wanted = ha_kernel_option(x->kernel, HA_OPTION_block_, HA_TEAM_LANES);
+    const int by_rows = rank > 1 && x->limits.multiple == 1;
+    const size_t wanted = ha_kernel_option(x->kernel, HA_OPTION_block_,
+                                           by_rows ? HA_ROW_LANES : HA_TEAM_LANES);
     const size_t most = x->limits.lanes && x->limits.lanes < wanted ? x->limits.lanes : wanted;
+    const size_t in_row = rank > 1 && !by_rows ? HA_ROW_LANES : most;
     const int64_t row = d->last[rank - 1] - d->first[rank - 1];
     size_t lanes = 1;
-    while (2 * lanes <= most && (rank == 1 || lanes < HA_ROW_LANES) && (int64_t)lanes < row)
-        lanes *= 2;
+    while (2 * lanes <= most && lanes < in_row && (int64_t)lanes < row) lanes *= 2;
     for (int k = 0; k < 3; k++) d->launch.lanes[k] = 1;
     d->launch.lanes[0] = lanes;
     if (rank > 1) {
