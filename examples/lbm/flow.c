@@ -58,10 +58,15 @@ static bool begin(flow *f, const shape *s, const setting *how) {
     f->results.drag = harray_float_zeros((size_t)how->samples);
     f->results.lift = harray_float_zeros((size_t)how->samples);
     if (ha_records_layout(f->sites.records, how->where, how->layout) != HA_OK) return false;
-    HA_USING(v, f->sites, ha_host(), "overwrite") HA_EACH(lattice, v, at) {
-        lattice_store(v, at, at_first(s, how->channel, ha_coordinate(at, 0), ha_coordinate(at, 1)));
+    bool begun = false; /* not in a layout that the view cannot show */
+    HA_USING(v, f->sites, ha_host(), "overwrite") {
+        HA_EACH(lattice, v, at) {
+            lattice_store(v, at,
+                          at_first(s, how->channel, ha_coordinate(at, 0), ha_coordinate(at, 1)));
+        }
+        begun = true;
     }
-    return true;
+    return begun;
 }
 
 flow *flow_new(const shape *s, const setting *how) {
@@ -104,6 +109,8 @@ bool flow_steps(flow *f, int64_t pairs) {
             return false;
     return true;
 }
+
+bool flow_wait(flow *f) { return ha_context_finish(f->where) == HA_OK; }
 
 bool flow_sample(flow *f) {
     flow_results *r = &f->results;

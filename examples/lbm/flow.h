@@ -33,6 +33,9 @@ void flow_free(flow *f);
 /* Two steps each; on a device they are enqueued. */
 bool flow_steps(flow *f, int64_t pairs);
 
+/* Until all is done that has been enqueued. */
+bool flow_wait(flow *f);
+
 /* The force on the obstacle now becomes the next sample; nobody waits for it. */
 bool flow_sample(flow *f);
 

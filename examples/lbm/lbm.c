@@ -36,6 +36,9 @@ static double seconds(void) {
 
 static double height_of(const shape *s) { return (double)(s->box.last[0] - s->box.first[0]); }
 
+/* Of a force whose coefficient is 1. */
+static double force_unit(const shape *s) { return 0.5 * SPEED * SPEED * height_of(s); }
+
 /* ---- what forces tell ---------------------------------------------------------------------------- */
 
 /* How often lift changes from below zero to above, per unit of time, from sample `first` on; 0: not three
@@ -60,7 +63,7 @@ static double mean(const float *value, int64_t first, int64_t n) {
 /* From forces to coefficients, and what there is to say of their second half. */
 static double judge_forces(const flow_results *r, const shape *s, double each, FILE *plot,
                            bool *written) {
-    const double unit = 0.5 * SPEED * SPEED * height_of(s);
+    const double unit = force_unit(s);
     double found = 0;
     HA_WRITING(drag, r->drag, ha_host()) HA_WRITING(lift, r->lift, ha_host()) {
         for (int64_t k = 0; k < r->samples; k++) {
@@ -87,31 +90,68 @@ static bool write_frame(flow *f, const shape *s, const char *folder, int64_t num
     return draw_frame(&r, s, path, error) || complain("%s: %s", path, error);
 }
 
-static bool tell(const flow *f, double time, double most, int64_t updates, double since) {
+/* What is told at times: how far it is, and how fast it went since that was told before. */
+typedef struct progress {
+    double most;           /* units of time */
+    int64_t updates;       /* of sites, since then */
+    double since, drawing; /* then; and seconds of them that went into frames */
+} progress;
+
+/* Of Inf or NaN at some site, nothing but these comes later. */
+static bool check_finite(flow *f, double time) {
+    flow_results r;
+    bool finite = true;
+    if (!flow_measure(f, &r)) return fails();
+    HA_READING(x, r.east, ha_host()) HA_READING(y, r.north, ha_host()) {
+        for (ptrdiff_t j = 0; j < x.span.extent[0]; j++)
+            for (ptrdiff_t i = 0; i < x.span.extent[1]; i++)
+                finite = finite && isfinite(HA_AT(x.span, j, i)) && isfinite(HA_AT(y.span, j, i));
+    }
+    if (!finite && isatty(STDOUT_FILENO)) (void)puts("");
+    return finite || complain("before time %.1f the flow diverges: the lattice is too coarse for "
+                              "it, so take more --sites or a lower --reynolds",
+                              time);
+}
+
+static bool tell(const flow *f, const shape *s, double time, progress *p) {
     const flow_results r = flow_samples(f); /* reading the last one waits for what is enqueued */
     double drag = 0;
     HA_READING(v, r.drag, ha_host()) if (r.samples > 0) drag = (double)v.data[r.samples - 1];
-    const double rate = (double)updates / (seconds() - since) * 1e-6;
+    const double now = seconds(), rate = (double)p->updates / (now - p->since - p->drawing) * 1e-6;
     const bool terminal = isatty(STDOUT_FILENO);
-    (void)printf("%stime %.1f of %.1f, %.1f MLUPS, force %.4f%s", terminal ? "\r" : "", time, most,
-                 rate, drag, terminal ? "   " : "\n");
-    if (terminal && time >= most) (void)puts("");
+    (void)printf("%stime %.1f of %.1f, %.1f MLUPS, drag coefficient %.3f%s", terminal ? "\r" : "",
+                 time, p->most, rate, drag / force_unit(s), terminal ? "   " : "\n");
+    if (terminal && time >= p->most) (void)puts("");
+    *p = (progress){.most = p->most, .since = seconds()};
     return fflush(stdout) == 0;
+}
+
+/* What has been enqueued before is no part of the time that a frame takes. */
+static bool draw(flow *f, const shape *s, const char *folder, int64_t number, progress *p) {
+    if (!flow_wait(f)) return fails();
+    const double began = seconds();
+    if (!write_frame(f, s, folder, number)) return false;
+    p->drawing += seconds() - began;
+    return true;
 }
 
 /* `most` is in units of time. Frames are half a unit apart, lines a tenth of all. */
 static bool run(flow *f, const shape *s, const options *o, double most) {
-    const double each = 2 * PAIRS * SPEED / height_of(s), began = seconds();
+    const double each = 2 * PAIRS * SPEED / height_of(s);
     const int64_t rounds = (int64_t)ceil(most / each);
     const int64_t sites = (s->rows - 2) * (s->columns - 2);
     int64_t frames = 0;
+    progress p = {.most = most, .since = seconds()};
     for (int64_t k = 0; k <= rounds; k++) {
         const double time = (double)k * each;
-        if (o->frames && time * 2 >= (double)frames && !write_frame(f, s, o->frames, frames++))
+        if (o->frames && time * 2 >= (double)frames && !draw(f, s, o->frames, frames++, &p))
             return false;
-        if (!o->quiet && k > 0 && (k * 10 / rounds > (k - 1) * 10 / rounds))
-            (void)tell(f, fmin(time, most), most, 2 * PAIRS * k * sites, began);
+        if (k > 0 && (k * 10 / rounds > (k - 1) * 10 / rounds)) {
+            if (!o->quiet) (void)tell(f, s, fmin(time, most), &p);
+            if (!check_finite(f, time)) return false;
+        }
         if (k < rounds && !(flow_steps(f, PAIRS) && flow_sample(f))) return fails();
+        p.updates += 2 * PAIRS * sites;
     }
     return true;
 }
@@ -129,23 +169,69 @@ static flow *make_flow(const shape *s, const options *o, double viscosity, bool 
     return f;
 }
 
-/* The stream past an obstacle; its frequency goes to *found. */
-static bool stream(const shape *s, const options *o, double most, FILE *plot, double *found) {
+/* ---- files --------------------------------------------------------------------------------------- */
+
+static bool begin_frames(const char *folder) {
+    return !folder || mkdir(folder, 0777) == 0 || (errno == EEXIST && access(folder, W_OK) == 0) ||
+           complain("%s: %s", folder, strerror(errno));
+}
+
+/* A plot is written beside its file, and takes its name when it is complete. What is no regular file is written to. */
+typedef struct plot_file {
+    const char *path; /* NULL: none */
+    FILE *file;
+    char part[4096]; /* "": no other */
+} plot_file;
+
+static bool plot_begin(plot_file *p) {
+    struct stat status;
+    if (!p->path) return true;
+    const bool beside = stat(p->path, &status) != 0 || S_ISREG(status.st_mode);
+    const int length = beside ? snprintf(p->part, sizeof p->part, "%s.%ld.part", p->path,
+                                         (long)getpid())
+                              : 0;
+    if (length >= (int)sizeof p->part) return complain("--plot: the name is too long");
+    p->file = fopen(beside ? p->part : p->path, "w");
+    return p->file || complain("%s: %s", p->path, strerror(errno));
+}
+
+/* good: it is complete. */
+static bool plot_end(const plot_file *p, bool good) {
+    if (!p->file) return good;
+    if (fclose(p->file) != 0 && good) good = complain("%s: %s", p->path, strerror(errno));
+    if (!p->part[0]) return good;
+    if (good && rename(p->part, p->path) != 0) good = complain("%s: %s", p->path, strerror(errno));
+    if (!good) (void)remove(p->part);
+    return good;
+}
+
+/* ---- streams ------------------------------------------------------------------------------------- */
+
+/* The stream past an obstacle; its frequency goes to *found. What goes to files is begun when there is a flow. */
+static bool stream(const shape *s, const options *o, double most, double *found) {
+    bool written = true;
+    plot_file plot = {.path = o->plot};
     flow *f = make_flow(s, o, SPEED * height_of(s) / o->reynolds, false, most);
     if (!f) return false;
-    (void)printf("%" PRId64 " x %" PRId64
-                 " sites, %s, on %s; Re %g, the obstacle takes %.3g %% of the width\n",
-                 s->columns, s->rows, o->layout, o->context, o->reynolds,
-                 100 * height_of(s) / (double)s->rows);
-    bool good = run(f, s, o, most), written = true;
+    flow_results r; /* a context that cannot have it in the layout says so now */
+    bool good = flow_measure(f, &r) || fails();
+    good = good && plot_begin(&plot) && begin_frames(o->frames);
     if (good) {
-        const flow_results r = flow_samples(f);
-        *found = judge_forces(&r, s, 2 * PAIRS * SPEED / height_of(s), plot, &written);
+        (void)printf("%" PRId64 " x %" PRId64
+                     " sites, %s, on %s; Re %g, the obstacle takes %.3g %% of the width\n",
+                     s->columns, s->rows, o->layout, o->context, o->reynolds,
+                     100 * height_of(s) / (double)s->rows);
+        good = run(f, s, o, most);
+    }
+    if (good) {
+        r = flow_samples(f);
+        *found = judge_forces(&r, s, 2 * PAIRS * SPEED / height_of(s), plot.file, &written);
     }
     flow_free(f);
     if (!written) good = complain("%s: %s", o->plot, strerror(errno));
     const ha_error error = ha_take_error();
-    return good && (error.status == HA_OK || complain("%s", error.text));
+    good = good && (error.status == HA_OK || complain("%s", error.text));
+    return plot_end(&plot, good);
 }
 
 /* ---- what is known ------------------------------------------------------------------------------- */
@@ -187,7 +273,8 @@ static bool check_strouhal(const options *o) {
     double found = 0;
     cylinder.reynolds = 100;
     bool good = obstacle_cylinder(&s, 16, 16, 22) || complain("no memory");
-    good = good && stream(&s, &cylinder, 130, NULL, &found);
+    cylinder.plot = cylinder.frames = NULL;
+    good = good && stream(&s, &cylinder, 130, &found);
     obstacle_free(&s);
     if (good) (void)printf("strouhal: %.4f (0.165 within 0.01)\n", found);
     return good && (fabs(found - 0.165) <= 0.01 || complain("eddies come at another frequency"));
@@ -204,12 +291,7 @@ static bool show(const options *o) {
         obstacle_free(&s);
         return complain("%s: %s", o->obstacle ? o->obstacle : "cylinder", error);
     }
-    FILE *plot = o->plot ? fopen(o->plot, "w") : NULL;
-    bool good = plot || !o->plot || complain("%s: %s", o->plot, strerror(errno));
-    if (good && o->frames && mkdir(o->frames, 0777) != 0 && errno != EEXIST)
-        good = complain("%s: %s", o->frames, strerror(errno));
-    good = good && stream(&s, o, o->time, plot, &found);
-    if (plot && fclose(plot) != 0 && good) good = complain("%s: %s", o->plot, strerror(errno));
+    const bool good = stream(&s, o, o->time, &found);
     obstacle_free(&s);
     return good;
 }

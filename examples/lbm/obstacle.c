@@ -80,9 +80,9 @@ static const char *wrong_with(const picture *p, ha_region box) {
     return width > 20 * height ? "its opaque part is more than 20 times as wide as high" : NULL;
 }
 
-/* Of each site the pixel in its middle. */
+/* Of each site the pixel in its middle. `*solid`: how many sites that makes solid. */
 static bool place(shape *s, const picture *p, ha_region box, int64_t rows, int64_t across,
-                  int64_t behind) {
+                  int64_t behind, int64_t *solid) {
     const double pixels = (double)(box.last[0] - box.first[0]) / (double)rows;
     const int64_t columns = (int64_t)ceil((double)(box.last[1] - box.first[1]) / pixels);
     const unsigned grey = p->channels < 3;
@@ -92,6 +92,7 @@ static bool place(shape *s, const picture *p, ha_region box, int64_t rows, int64
             const size_t y = (size_t)box.first[0] + (size_t)(((double)j + 0.5) * pixels);
             const size_t x = (size_t)box.first[1] + (size_t)(((double)i + 0.5) * pixels);
             const size_t k = y * p->width + (x < p->width ? x : p->width - 1);
+            *solid += is_opaque(p, k);
             if (is_opaque(p, k))
                 fill(s, j, i, picture_get(p, k, 0), picture_get(p, k, grey ? 0 : 1),
                      picture_get(p, k, grey ? 0 : 2));
@@ -105,7 +106,10 @@ bool obstacle_picture(shape *s, const char *path, int64_t rows, int64_t across, 
     if (!picture_read(&p, path, error)) return false;
     const ha_region box = opaque_box(&p);
     const char *wrong = wrong_with(&p, box);
-    if (!wrong && !place(s, &p, box, rows, across, behind)) wrong = "no memory";
+    int64_t solid = 0;
+    if (!wrong && !place(s, &p, box, rows, across, behind, &solid)) wrong = "no memory";
+    if (!wrong && solid == 0)
+        wrong = "its opaque part is lost between the sites: take more --sites";
     if (wrong) (void)snprintf(error, OBSTACLE_ERROR_BYTES, "%s", wrong);
     picture_free(&p);
     return !wrong;

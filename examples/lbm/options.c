@@ -15,6 +15,7 @@ static int help(void) {
         "\n"
         "  --reynolds RE  1 to 1000; default 150. Speed * the obstacle's height / viscosity\n"
         "  --sites N      sites over the obstacle's height, 8 to 512; default 32\n"
+        "  --coarse       try more than ten times the sites as RE, though the flow may diverge\n"
         "  --time T       0.1 to 10000; default 60. How often the stream goes on by the obstacle's "
         "height\n"
         "  --context CTX  where it is computed: host (the default), sim, opencl:0, cuda:0, best, "
@@ -67,6 +68,8 @@ int options_read(options *o, int argc, char **argv) {
         if (strcmp(argv[i], "--help") == 0) return help();
         if (strcmp(argv[i], "--quiet") == 0) {
             o->quiet = true;
+        } else if (strcmp(argv[i], "--coarse") == 0) {
+            o->coarse = true;
         } else if (argv[i][0] != '-') {
             if (o->obstacle) return complain("one picture is enough, not '%s' as well", argv[i]), 2;
             o->obstacle = argv[i];
@@ -79,8 +82,9 @@ int options_read(options *o, int argc, char **argv) {
             i++;
         }
     }
-    if (o->reynolds <= 10 * (double)o->sites) return -1;
-    (void)complain("Re %g needs --sites %.0f at least, or the lattice is too coarse for it",
+    if (o->coarse || o->reynolds <= 10 * (double)o->sites) return -1;
+    (void)complain("Re %g needs --sites %.0f at least, or the lattice is too coarse for it; "
+                   "--coarse tries",
                    o->reynolds, ceil(o->reynolds / 10));
     return 2;
 }

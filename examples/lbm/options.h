@@ -11,7 +11,7 @@ typedef struct options {
     const char *obstacle, *layout, *context, *frames, *plot, *check; /* NULL: none, or as it fits */
     double reynolds, time;
     int64_t sites; /* rows of the obstacle */
-    bool quiet;
+    bool quiet, coarse;
 } options;
 
 /* Negative: run; else the exit status to end with: 0 after --help, 2 for what is no option, which has been
