@@ -141,22 +141,33 @@ typedef void (*ha_op_rows)(const ha_op_row *row);
         }                                                                                          \
     }
 
+/* clang would read two bytes of the mask at a time for elements of 8 bytes. */
+#define HA_CHOICE_LANES_uint8_t_ HA_LANES_LOOP_
+#define HA_CHOICE_LANES_uint16_t_ HA_LANES_LOOP_
+#define HA_CHOICE_LANES_uint32_t_ HA_LANES_LOOP_
+#define HA_CHOICE_LANES_ha_c128_ HA_LANES_LOOP_
+#if defined __clang__ && !defined __CUDACC__
+#define HA_CHOICE_LANES_uint64_t_                                                                  \
+    _Pragma("clang loop vectorize(assume_safety) vectorize_width(16) interleave_count(1)")
+#else
+#define HA_CHOICE_LANES_uint64_t_ HA_LANES_LOOP_
+#endif
+
 /* x, the mask, says whether y or w is taken: elements of as many words T as are given. Without branches, which a processor
  * could not predict for most masks. */
 #define HA_ROW_OF_CHOICE_(T, words, name)                                                          \
-    HA_IN_ void ha_row_choose_##name(const ha_op_row *row) {                                       \
+    HA_CONTRACTED_0_ HA_IN_ void ha_row_choose_##name(const ha_op_row *row) {                      \
         const int64_t n = row->n, dz = row->step[0], dx = row->step[1], dy = row->step[2],         \
                       dw = row->step[3];                                                           \
         const uint8_t *x = (const uint8_t *)row->of[1];                                            \
         const T *y = (const T *)row->of[2], *w = (const T *)row->of[3];                            \
         T *z = (T *)row->of[0];                                                                    \
         if (dz == 1 && dx == 1 && dy == 1 && dw == 1)                                              \
-            HA_CHOICE_LOOP_(T, words, 1, 1, 1, 1)                                                  \
-        else                                                                                       \
+            HA_CHOICE_LANES_##name##_ HA_CHOICE_LOOP_(T, words, 1, 1, 1, 1) else HA_LANES_LOOP_    \
             HA_CHOICE_LOOP_(T, words, dz, dx, dy, dw)                                              \
     }
 #define HA_CHOICE_LOOP_(T, words, dz, dx, dy, dw)                                                  \
-    HA_LANES_LOOP_ for (int64_t i = 0; i < n; i++) {                                               \
+    for (int64_t i = 0; i < n; i++) {                                                              \
         const T is_y = (T)(0 - (T)(x[i * (dx)] != 0));                                             \
         for (int k = 0; k < (words); k++) {                                                        \
             const T other = w[i * (dw) * (words) + k];                                             \

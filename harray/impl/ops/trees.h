@@ -4,10 +4,13 @@
 
 #include "loops.h"
 
+/* Reduces a part of the lanes. */
+typedef void (*ha_op_part)(const void *values, int64_t n, int64_t first, void *partial);
+
 typedef struct ha_op_tree {
     ha_reduction_ reduction;
     const char *word;
-    void (*part)(const void *values, int64_t n, int64_t first, void *partial);
+    ha_op_part part;
     void (*across)(void *sums, const void *const *values, int abreast, int64_t n, int64_t first,
                    int64_t at);
     const char *uses; /* its functions, for kernels that call them */
@@ -58,25 +61,30 @@ typedef struct ha_op_tree {
 
 /* ---- all lanes of a part ------------------------------------------------------------------------- */
 
-/* From numbers without gaps, the first of which is of lane `first`. The sums whose address is given to a function
- * are not those of the loop, which stay in registers. */
-#define HA_TREE_PART_(P, part, T, begin, merge, join, operation)                                   \
+/* From numbers without gaps, the first of which is of lane `first`: as they lie there, or products of two. The sums whose
+ * address is given to a function are not those of the loop, which stay in registers. */
+#define HA_TREE_VALUES_(T) const T *v = (const T *)values;
+#define HA_TREE_VALUE_(i) v[i]
+#define HA_TREE_FACTORS_(T)                                                                        \
+    const T *u = ((const T *const *)values)[0], *v = ((const T *const *)values)[1];
+#define HA_TREE_PRODUCT_(i) u[i] * v[i]
+#define HA_TREE_PART_(P, part, T, VALUES, VALUE, begin, merge, join, operation)                    \
     HA_CONTRACTED_0_ HA_IN_ void part(const void *values, int64_t n, int64_t first,                \
                                       void *partial) {                                             \
-        const T *v = (const T *)values;                                                            \
+        VALUES(T)                                                                                  \
         P joined[HA_SUMS_];                                                                        \
         if (n >= HA_SUMS_) {                                                                       \
             P sum[HA_SUMS_];                                                                       \
             int64_t i = HA_SUMS_;                                                                  \
             for (int ha_l_ = 0; ha_l_ < HA_SUMS_; ha_l_++)                                         \
-                sum[ha_l_] = begin(v[ha_l_], first + ha_l_);                                       \
+                sum[ha_l_] = begin(VALUE(ha_l_), first + ha_l_);                                   \
             for (; i + HA_SUMS_ <= n; i += HA_SUMS_) HA_SUMS_FOR_(operation)                       \
-            sum[ha_l_] = merge(sum[ha_l_], begin(v[i + ha_l_], first + i + ha_l_));                \
+            sum[ha_l_] = merge(sum[ha_l_], begin(VALUE(i + ha_l_), first + i + ha_l_));            \
             HA_SUMS_FOR_(operation) joined[ha_l_] = sum[ha_l_];                                    \
             for (int l = 0; i + l < n; l++)                                                        \
-                joined[l] = merge(joined[l], begin(v[i + l], first + i + l));                      \
+                joined[l] = merge(joined[l], begin(VALUE(i + l), first + i + l));                  \
         } else                                                                                     \
-            for (int l = 0; l < n; l++) joined[l] = begin(v[l], first + l);                        \
+            for (int l = 0; l < n; l++) joined[l] = begin(VALUE(l), first + l);                    \
         join(joined, n, partial);                                                                  \
     }
 
@@ -139,8 +147,8 @@ HA_IN_ void ha_op_parts(const ha_kernel *kernel, const ha_region *box, int64_t f
                 HA_TREE_END_(ha_partial_##word##_##T, ha_outcome_##word##_##T,                     \
                              ha_end_##word##_##T, ha_none_##word##_##T, ha_finish_##word##_##T)    \
                     HA_TREE_PART_(ha_partial_##word##_##T, ha_part_##word##_##T, T,                \
-                                  ha_begin_##word##_##T, ha_merge_##word##_##T,                    \
-                                  ha_join_##word##_##T, operation)                                 \
+                                  HA_TREE_VALUES_, HA_TREE_VALUE_, ha_begin_##word##_##T,          \
+                                  ha_merge_##word##_##T, ha_join_##word##_##T, operation)          \
                         HA_TREE_ACROSS_(ha_partial_##word##_##T, ha_across_##word##_##T, T,        \
                                         ha_begin_##word##_##T, ha_merge_##word##_##T)
 
@@ -177,7 +185,12 @@ HA_CONTRACTION_0_
     HA_TREES_OF_COMPLEX_(X, ha_c128, HA_BY_SUM_OF_C128_, HA_BY_PRODUCT_OF_C128_)
 HA_TREES_OF_int64_t_(HA_TREE_) HA_TREES_OF_uint64_t_(HA_TREE_) HA_TREES_OF_double_(HA_TREE_)
     HA_IF_size_of_c64_(HA_TREES_OF_float_(HA_TREE_)) HA_IF_ha_c64_(HA_TREES_OF_ha_c64_(HA_TREE_))
-        HA_IF_ha_c128_(HA_TREES_OF_ha_c128_(HA_TREE_)) HA_CONTRACTION_END_
+        HA_IF_ha_c128_(HA_TREES_OF_ha_c128_(HA_TREE_))
+#define HA_TREE_OF_PRODUCTS_(T)                                                                    \
+    HA_TREE_PART_(ha_partial_sum_##T, ha_part_products_##T, T, HA_TREE_FACTORS_, HA_TREE_PRODUCT_, \
+                  ha_begin_sum_##T, ha_merge_sum_##T, ha_join_sum_##T, HA_SUM)
+            HA_TREE_OF_PRODUCTS_(double)
+                HA_IF_size_of_c64_(HA_TREE_OF_PRODUCTS_(float)) HA_CONTRACTION_END_
 
     /* ---- the lanes of a launch ----------------------------------------------------------------------- */
 
@@ -200,8 +213,31 @@ HA_TREES_OF_int64_t_(HA_TREE_) HA_TREES_OF_uint64_t_(HA_TREE_) HA_TREES_OF_doubl
     return buffer;
 }
 
+/* Sums of products of reals are made without storing these. NULL: it is another reduction, or of other elements. */
+HA_IN_ ha_op_part ha_op_part_of_products(const ha_op_key *key) {
+    const ha_dtype type = key->type->type;
+    if (key->line != &key->type->line[HA_OP_OF_LANES + HA_LANE_PRODUCT_] ||
+        key->tree->reduction.operation != HA_SUM || type != key->line->gives)
+        return NULL;
+    HA_IF_size_of_c64_(if (type == HA_DTYPE_float) return ha_part_products_float;) return type ==
+            HA_DTYPE_double
+        ? ha_part_products_double
+        : NULL;
+}
+
+/* Where n lanes from a number on have their factors. 0: these are not in one row, or have gaps. */
+HA_IN_ int ha_op_factors(const ha_op_walk *w, const ha_op_row *first, int64_t from, int64_t n,
+                         const void *factors[2]) {
+    ha_op_row row = *first;
+    if (row.step[1] != 1 || row.step[2] != 1 || ha_op_go_to(w, &row, from) < n) return 0;
+    factors[0] = row.of[1];
+    factors[1] = row.of[2];
+    return 1;
+}
+
 HA_IN_ void ha_op_parts(const ha_kernel *kernel, const ha_region *box, int64_t first, int64_t last,
                         int apart, const ha_kernel_slot_ *slot, void *partials) {
+    const ha_op_part products = ha_op_part_of_products(&ha_op_of(kernel)->key);
     const ha_op_tree *tree = ha_op_of(kernel)->key.tree;
     const size_t bytes = tree->reduction.partial_bytes;
     const ha_region all = {{0}, {(last - first + HA_PART_LANES_ - 1) / HA_PART_LANES_}};
@@ -215,8 +251,12 @@ HA_IN_ void ha_op_parts(const ha_kernel *kernel, const ha_region *box, int64_t f
             _Alignas(16) char buffer[HA_PART_LANES_ * HA_PARTIAL_BYTES_];
             const int64_t from = first + p * HA_PART_LANES_;
             const int64_t n = HA_LESS(HA_PART_LANES_, last - from);
-            tree->part(ha_op_lanes(&w, &row, from, n, buffer), n, from,
-                       (char *)partials + (size_t)p * bytes);
+            char *const partial = (char *)partials + (size_t)p * bytes;
+            const void *factors[2];
+            if (products && ha_op_factors(&w, &row, from, n, factors))
+                products(factors, n, from, partial);
+            else
+                tree->part(ha_op_lanes(&w, &row, from, n, buffer), n, from, partial);
         })
 }
 
