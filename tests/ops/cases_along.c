@@ -76,7 +76,8 @@ static ha_dtype some_result_type(ha_dtype x, ha_reduction op) {
     static const ha_dtype places[] = {HA_DTYPE_int32_t, HA_DTYPE_uint32_t, HA_DTYPE_int64_t,
                                       HA_DTYPE_uint64_t};
     if (op >= HA_MIN_AT) return places[draw(4)];
-    return draw(2) ? x : line_of(x, HA_LANE_VALUE_)->gives;
+    const ha_dtype own = x == HA_DTYPE_bool ? HA_DTYPE_uint8_t : x;
+    return draw(2) ? own : line_of(x, HA_LANE_VALUE_)->gives;
 }
 
 /* The result, with an extent of 1 in the dimension, or without it. */

@@ -137,7 +137,8 @@ static void scan_some(ha_dtype type, ha_reduction op) {
 }
 
 static int has_scan(ha_dtype type, ha_reduction op) {
-    return ha_op_type_of(type)->line[HA_OP_OF_COMBINES + ha_scan_operation(op)].text != NULL;
+    return type != HA_DTYPE_bool &&
+           ha_op_type_of(type)->line[HA_OP_OF_COMBINES + ha_scan_operation(op)].text != NULL;
 }
 
 TEST(scanned) {

@@ -55,14 +55,15 @@ static uint32_t draw(uint32_t n) {
 static const ha_dtype types[] = {
     HA_DTYPE_int32_t, HA_DTYPE_int64_t, HA_DTYPE_uint32_t, HA_DTYPE_uint64_t, HA_DTYPE_float,
     HA_DTYPE_double,  HA_DTYPE_c64,     HA_DTYPE_c128,     HA_DTYPE_half,     HA_DTYPE_bfloat16,
-    HA_DTYPE_int8_t,  HA_DTYPE_int16_t, HA_DTYPE_uint8_t,  HA_DTYPE_uint16_t};
-enum { TYPES = sizeof types / sizeof *types, COMPUTED = TYPES - 4 };
+    HA_DTYPE_int8_t,  HA_DTYPE_int16_t, HA_DTYPE_uint8_t,  HA_DTYPE_uint16_t, HA_DTYPE_bool};
+enum { TYPES = sizeof types / sizeof *types, COMPUTED = TYPES - 5 };
 
 /* Also those at the ends of a type. */
 static ha_dvalue some_number(ha_dtype type) {
     static const double reals[] = {0.0, -0.0, 1, -1, 0.5, 3.25, -7, 1e-3, 100, 1e30, -2.5, 0.1};
     const ha_number_kind kind = ha_dtype_kind(type);
     ha_dvalue x;
+    if (type == HA_DTYPE_bool) return ha_dvalue_of_bool(draw(2) != 0);
     if (kind == HA_KIND_SIGNED || kind == HA_KIND_UNSIGNED) {
         static const int64_t ends[] = {0, 1, -1, INT64_MIN, INT64_MAX, INT32_MIN, INT32_MAX};
         return wrapped(type, draw(3) ? (wide)draw(200) - 100 : (wide)ends[draw(7)]);
