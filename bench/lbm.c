@@ -39,56 +39,129 @@ __attribute__((noinline)) static void copy(const work *w, const float *now, floa
 }
 BENCH_TIME(copies, copy(w, w->now, w->later); copy(w, w->later, w->now))
 
-/* ---- copying on an OpenCL device ---------------------------------------------------------------- */
+/* ---- on an OpenCL device, by its own calls ------------------------------------------------------- */
 
-static void *copy_kernel, *buffers[2][VELOCITIES];
+/* Each velocity has a buffer of its own, as in the layout soa. The step is that of lattice.h. */
+static const char text_there[] =
+    "#pragma OPENCL FP_CONTRACT OFF\n"
+    "#define FROM(k) __global const float *restrict now##k\n"
+    "#define TO(k) __global float *restrict later##k\n"
+    "#define ALL(X) X(0), X(1), X(2), X(3), X(4), X(5), X(6), X(7), X(8)\n"
+    "#define COPY(k) later##k[at] = now##k[at]\n"
+    "__kernel void copy_sites(ALL(FROM), ALL(TO)) {\n"
+    "    const size_t at = get_global_id(1) * get_global_size(0) + get_global_id(0);\n"
+    "    ALL(COPY);\n"
+    "}\n"
+    "__kernel void step_sites(ALL(FROM), ALL(TO), __global const uchar *restrict is_solid, const "
+    "int "
+    "row,\n"
+    "                   const float even, const float odd) {\n"
+    "    const int j = get_global_id(1) + 1, i = get_global_id(0) + 1, at = j * row + i;\n"
+    "    const float f0 = now0[at];\n"
+    "    const float f1 = now1[at - 1];\n"
+    "    const float f2 = now2[at + 1];\n"
+    "    const float f3 = now3[at + row];\n"
+    "    const float f4 = now4[at - row];\n"
+    "    const float f5 = now5[at + row - 1];\n"
+    "    const float f6 = now6[at - row + 1];\n"
+    "    const float f7 = now7[at + row + 1];\n"
+    "    const float f8 = now8[at - row - 1];\n"
+    "    const float density = f0 + ((f1 + f2) + (f3 + f4)) + ((f5 + f6) + (f7 + f8));\n"
+    "    const float inverse = 1 / density;\n"
+    "    const float x = ((f1 - f2) + (f5 - f6) + (f8 - f7)) * inverse;\n"
+    "    const float y = ((f3 - f4) + (f5 - f6) + (f7 - f8)) * inverse;\n"
+    "    const float still = 1 - 1.5f * (x * x + y * y), p = x + y, q = y - x;\n"
+    "    const float along = density * (2.f / 9), across = density * (2.f / 36);\n"
+    "    const float more1 = even * ((f1 + f2) - along * (still + 4.5f * (x * x)));\n"
+    "    const float more3 = even * ((f3 + f4) - along * (still + 4.5f * (y * y)));\n"
+    "    const float more5 = even * ((f5 + f6) - across * (still + 4.5f * (p * p)));\n"
+    "    const float more7 = even * ((f7 + f8) - across * (still + 4.5f * (q * q)));\n"
+    "    const float apart1 = odd * ((f1 - f2) - 3 * along * x);\n"
+    "    const float apart3 = odd * ((f3 - f4) - 3 * along * y);\n"
+    "    const float apart5 = odd * ((f5 - f6) - 3 * across * p);\n"
+    "    const float apart7 = odd * ((f7 - f8) - 3 * across * q);\n"
+    "    const bool solid = is_solid[at] != 0;\n"
+    "    later0[at] = solid ? f0 : f0 - 2 * even * (f0 - 2 * along * still);\n"
+    "    later1[at] = solid ? f2 : f1 - more1 - apart1;\n"
+    "    later2[at] = solid ? f1 : f2 - more1 + apart1;\n"
+    "    later3[at] = solid ? f4 : f3 - more3 - apart3;\n"
+    "    later4[at] = solid ? f3 : f4 - more3 + apart3;\n"
+    "    later5[at] = solid ? f6 : f5 - more5 - apart5;\n"
+    "    later6[at] = solid ? f5 : f6 - more5 + apart5;\n"
+    "    later7[at] = solid ? f8 : f7 - more7 - apart7;\n"
+    "    later8[at] = solid ? f7 : f8 - more7 + apart7;\n"
+    "}\n";
 
-/* Each velocity has a buffer of its own, as in the layout soa. */
-static void begin_copies_there(const work *w) {
-    const size_t bytes = (size_t)(w->rows * w->columns) * sizeof(float);
-    void *device;
+static struct { void *copy, *step, *solid, *buffer[2][VELOCITIES]; } there;
+
+static void *kernel_there(const char *name) {
     int32_t error = 0;
+    void *kernel = cl.kernel(program, name, &error);
+    bench_require(error == 0, "OpenCL's own kernel");
+    return kernel;
+}
+
+/* A fluid at rest: what a step leaves as it is. */
+static void begin_there(const work *w) {
+    const size_t sites = (size_t)(w->rows * w->columns);
+    void *device;
     load();
     open_device(&device);
-    build(device,
-          "#define FROM(k) __global const float *now##k\n"
-          "#define TO(k) __global float *later##k\n"
-          "#define COPY(k) later##k[at] = now##k[at]\n"
-          "__kernel void copy(FROM(0), FROM(1), FROM(2), FROM(3), FROM(4), FROM(5), FROM(6),\n"
-          "    FROM(7), FROM(8), TO(0), TO(1), TO(2), TO(3), TO(4), TO(5), TO(6), TO(7), TO(8)) {\n"
-          "    const size_t at = get_global_id(1) * get_global_size(0) + get_global_id(0);\n"
-          "    COPY(0); COPY(1); COPY(2); COPY(3); COPY(4); COPY(5); COPY(6); COPY(7); COPY(8);\n"
-          "}\n",
-          "");
-    copy_kernel = cl.kernel(program, "copy", &error);
-    bench_require(error == 0, "OpenCL's own kernel");
-    for (int k = 0; k < 2 * VELOCITIES; k++)
-        buffers[k / VELOCITIES][k % VELOCITIES] = new_buffer(bytes, w->now);
+    build(device, text_there, "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt");
+    there.copy = kernel_there("copy_sites");
+    there.step = kernel_there("step_sites");
+    for (int k = 0; k < VELOCITIES; k++) {
+        for (size_t i = 0; i < sites; i++)
+            w->now[i] = k == 0 ? 4.f / 9 : k < 5 ? 1.f / 9 : 1.f / 36;
+        for (int n = 0; n < 2; n++) there.buffer[n][k] = new_buffer(sites * sizeof(float), w->now);
+    }
+    there.solid = new_buffer(sites, memset(w->now, 0, sites));
+}
+
+static int give_buffers(void *kernel, int from) {
+    int failed = 0;
+    for (uint32_t k = 0; k < VELOCITIES; k++) {
+        failed |= cl.argument(kernel, k, sizeof(void *), &there.buffer[from][k]);
+        failed |= cl.argument(kernel, VELOCITIES + k, sizeof(void *), &there.buffer[!from][k]);
+    }
+    return failed;
 }
 
 /* A team copies a part of a row. */
 static void copy_there(const work *w, int from) {
     const size_t lanes[] = {(size_t)w->columns, (size_t)w->rows}, team[] = {64, 1};
-    int failed = 0;
-    for (uint32_t k = 0; k < VELOCITIES; k++) {
-        failed |= cl.argument(copy_kernel, k, sizeof(void *), &buffers[from][k]);
-        failed |= cl.argument(copy_kernel, VELOCITIES + k, sizeof(void *), &buffers[!from][k]);
-    }
-    failed |= cl.run(queue, copy_kernel, 2, NULL, lanes, team, 0, NULL, NULL);
+    const int failed = give_buffers(there.copy, from) ||
+                       cl.run(queue, there.copy, 2, NULL, lanes, team, 0, NULL, NULL);
     bench_require(!failed, "a launch by OpenCL's own calls");
 }
 
-static double time_copies_there(void *data, size_t count) {
-    const work *w = (const work *)data;
-    const double start = bench_now();
-    float last;
-    for (size_t k = 0; k < count; k++) {
-        copy_there(w, 0);
-        copy_there(w, 1);
-    }
-    read_back(buffers[0][0], sizeof last, &last);
-    return bench_now() - start;
+/* Exactly as many lanes as there are sites, in teams as OpenCL chooses them. */
+static void step_there(const work *w, int from) {
+    const size_t lanes[] = {(size_t)w->columns - 2, (size_t)w->rows - 2};
+    const int32_t row = (int32_t)w->columns;
+    const float even = 0.9f, odd = 0.5f;
+    const int failed = give_buffers(there.step, from) ||
+                       cl.argument(there.step, 18, sizeof(void *), &there.solid) ||
+                       cl.argument(there.step, 19, sizeof row, &row) ||
+                       cl.argument(there.step, 20, sizeof even, &even) ||
+                       cl.argument(there.step, 21, sizeof odd, &odd) ||
+                       cl.run(queue, there.step, 2, NULL, lanes, NULL, 0, NULL, NULL);
+    bench_require(!failed, "a launch by OpenCL's own calls");
 }
+
+/* Twice each, as a pair of steps goes; then a site that they have written is looked at, which waits for them. */
+#define TIME_THERE(name)                                                                           \
+    static double time_##name(void *data, size_t count) {                                          \
+        const work *w = (const work *)data;                                                        \
+        const size_t site = (size_t)w->columns + 1;                                                \
+        const double start = bench_now();                                                          \
+        for (size_t k = 0; k < 2 * count; k++) name(w, (int)(k % 2));                              \
+        read_back(there.buffer[0][0], (site + 1) * sizeof(float), w->later);                       \
+        bench_require(w->later[site] > 0.444f && w->later[site] < 0.445f, "a fluid at rest");      \
+        return bench_now() - start;                                                                \
+    }
+TIME_THERE(copy_there)
+TIME_THERE(step_there)
 
 /* ---- figures ------------------------------------------------------------------------------------ */
 
@@ -130,14 +203,16 @@ static void on_host(const char *name, int64_t rows, double bound) {
     work_free(&w);
 }
 
-/* Copying there is what bounds it; copying on the host tells how the two compare. */
+/* Copying there is what bounds it; the step by hand tells what of that the device's compiler takes; and copying on the
+ * host how the two compare. */
 static void on_opencl(int64_t rows) {
     ha_context *opencl = ha_context_find("opencl");
     if (!opencl) (void)ha_take_error(); /* there is none */
     if (!opencl) return;
     work w = work_of(opencl, rows, 2 * rows);
-    begin_copies_there(&w);
-    figure("lbm on OpenCL, from DRAM", &w, "copying there", time_copies_there, 1.25);
+    begin_there(&w);
+    figure("lbm on OpenCL, from DRAM", &w, "copying there", time_copy_there, 1.25);
+    figure("lbm on OpenCL, by hand", &w, "OpenCL's calls", time_step_there, 1.05);
     figure("lbm on OpenCL, beside the host", &w, "copying", time_copies, 0);
     work_free(&w);
 }

@@ -45,6 +45,9 @@ HA_IN_ ha_status ha_opencl_reserve(ha_opencl_device *device) {
         ha_backend_report(errno, "opencl: cannot make memory accessible");
         return HA_ERR_MEMORY;
     }
+#ifdef MADV_HUGEPAGE
+    if (device->native) (void)madvise((void *)(first + range), range, MADV_HUGEPAGE);
+#endif
     return ha_arena_create(&device->addresses, range, HA_OPENCL_PAGE_);
 }
 
