@@ -213,7 +213,7 @@ static void on_opencl(int64_t rows) {
     begin_there(&w);
     figure("lbm on OpenCL, from DRAM", &w, "copying there", time_copy_there, 1.25);
     figure("lbm on OpenCL, by hand", &w, "OpenCL's calls", time_step_there, 1.05);
-    figure("lbm on OpenCL, beside the host", &w, "copying", time_copies, 0);
+    figure("lbm on OpenCL, beside the host", &w, "copying", time_copies, 1.25);
     work_free(&w);
 }
 
