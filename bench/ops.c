@@ -145,6 +145,7 @@ int main(int argc, char **argv) {
           "dot, from DRAM", "where, from DRAM", FROM_DRAM);
     work w = work_of(FEW);
     figure("a u on the interior", time_interior, &w, "by hand", time_interior_by_hand, 1.1, 0, 0);
+    figure("fill of 8 elements", time_fill, &w, "two accesses", time_two_accesses, 0, 300, 0);
     figure("abs of 8 elements", time_abs, &w, "two accesses", time_two_accesses, 0, 300, 0);
     figure("a x + b y of 8 elements", time_axpby, &w, "two accesses", time_two_accesses, 0, 300, 0);
     figure("copy of 8 elements", time_copy, &w, "two accesses", time_two_accesses, 0, 300, 0);
