@@ -512,6 +512,100 @@ TEST(mistakes_in_the_environment) {
     HA_CHECK(ha_shutdown());
 }
 
+/* ---- staging, where there is none of it in the budget --------------------------------------------- */
+
+enum { MIB = 1 << 20 };
+typedef struct large {
+    char bytes[6 * MIB];
+} large;
+HARRAY(large);
+
+static ha_context *one, *other;
+
+/* The host has 16 MiB and not more, which are in use; devices pin so much. */
+static harray_double use_all_of_the_host(const char *pinned) {
+    setenv("HARRAY_MEMORY", pinned, 1);
+    HA_CHECK(ha_shutdown());
+    one = require_context("sim:0");
+    other = require_context("sim:1");
+    harray_double all = harray_double_zeros_at(2 * MIB, ha_host());
+    SUCCEEDS(ha_memory_set_budget(ha_host(), 16 * MIB));
+    return all;
+}
+
+static void leave_the_host(harray_double *all) {
+    unsetenv("HARRAY_MEMORY");
+    SUCCEEDS(harray_double_free(all));
+    SUCCEEDS(ha_shutdown());
+}
+
+static void set_up_there(ha_array *x) {
+    ha_write_double v;
+    SUCCEEDS(ha_open(&v, x, one, HA_OVERWRITE, 0, HA_END));
+    SUCCEEDS(ha_close(&v));
+}
+
+static ha_status reads_elsewhere(ha_array *x) {
+    ha_read_double v;
+    ha_status s = ha_open(&v, x, other, HA_READ, 0, HA_END);
+    return s ? s : ha_close(&v);
+}
+
+/* A chunk beyond the budget counts nowhere, and is nobody else's afterwards. */
+TEST(a_chunk_beyond_the_budget) {
+    harray_double all = use_all_of_the_host("pinned=1");
+    HA_READING(v, all, ha_host()) for (int i = 0; i < 3; i++) {
+        harray_double x = harray_double_new_at(MIB / 2, one);
+        set_up_there(x.array);
+        SUCCEEDS(reads_elsewhere(x.array));
+        assert_int_equal(ha_context_memory(ha_host()).staging, 4 * MIB);
+        SUCCEEDS(ha_memory_set_budget(ha_host(), 16 * MIB));
+        SUCCEEDS(ha_context_finish(other));
+        (void)ha_memory_trim(ha_host(), UINT64_MAX);
+        assert_int_equal(ha_context_memory(ha_host()).handed_out, 16 * MIB);
+        assert_null(harray_double_zeros_at(MIB / 2, ha_host()).array);
+        assert_int_equal(ha_take_error().status, HA_ERR_MEMORY);
+        SUCCEEDS(harray_double_free(&x));
+    }
+    leave_the_host(&all);
+}
+
+/* What is kept within the budget is there for others. */
+TEST(a_chunk_within_the_budget) {
+    harray_double all = use_all_of_the_host("pinned=1"), x = harray_double_new_at(MIB, one);
+    SUCCEEDS(ha_memory_set_budget(ha_host(), 20 * MIB));
+    set_up_there(x.array);
+    HA_READING(v, all, ha_host()) {
+        SUCCEEDS(reads_elsewhere(x.array));
+        assert_int_equal(ha_context_memory(ha_host()).staging, 4 * MIB);
+        harray_double more = harray_double_zeros_at(MIB / 2, ha_host());
+        assert_non_null(more.array);
+        SUCCEEDS(harray_double_free(&more));
+    }
+    SUCCEEDS(harray_double_free(&x));
+    leave_the_host(&all);
+}
+
+/* One that is too small makes way for one of an element. */
+TEST(a_larger_chunk_beyond_the_budget) {
+    harray_double all = use_all_of_the_host("pinned=4M"), x = harray_double_new_at(MIB, one);
+    harray_large y = harray_large_new_at(1, one);
+    set_up_there(x.array);
+    HA_OVERWRITING(v, y, one, 1) {}
+    else fail();
+    HA_READING(v, all, ha_host()) {
+        SUCCEEDS(reads_elsewhere(x.array));
+        SUCCEEDS(ha_context_finish(other));
+        SUCCEEDS(ha_context_finish(one));
+        assert_int_equal(ha_context_memory(ha_host()).staging, 4 * MIB);
+        HA_READING(w, y, other) {}
+        else fail();
+    }
+    SUCCEEDS(harray_double_free(&x));
+    SUCCEEDS(harray_large_free(&y));
+    leave_the_host(&all);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         FRESH(budget),
@@ -534,6 +628,9 @@ int main(void) {
     const struct CMUnitTest of_environment[] = {
         cmocka_unit_test(budgets_from_the_environment),
         cmocka_unit_test(mistakes_in_the_environment),
+        cmocka_unit_test(a_chunk_beyond_the_budget),
+        cmocka_unit_test(a_chunk_within_the_budget),
+        cmocka_unit_test(a_larger_chunk_beyond_the_budget),
     };
     int failed = cmocka_run_group_tests(of_environment, NULL, NULL);
     RUN_FRESH_ON_MATRIX(failed, tests);

@@ -64,7 +64,8 @@ HA_IN_ uint64_t ha_pool_budget(ha_memory *m, const uint64_t *change) {
 /* By how much more is handed out than the budget allows. */
 HA_IN_ uint64_t ha_pool_excess(ha_memory *m) {
     ha_spin_lock(&m->pool.lock);
-    const uint64_t budget = m->pool.budget, out = ha_pool_handed_out(&m->pool) + m->pool.expected;
+    const ha_pool *p = &m->pool;
+    const uint64_t budget = p->budget, out = ha_pool_handed_out(p) + p->expected - p->beyond;
     ha_spin_unlock(&m->pool.lock);
     return budget && out > budget ? out - budget : 0;
 }

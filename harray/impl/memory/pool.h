@@ -65,8 +65,7 @@ static inline uint32_t ha_size_class(size_t bytes) {
 
 static inline void ha_pool_move(ha_pool *p, ha_block *b, ha_purpose to) HA_REQUIRES_(p->lock) {
     if (b->resident) ha_resident_take(p, b);
-    if (b->is_beyond) p->beyond = 0;
-    b->is_beyond = 0;
+    if (b->is_beyond && to == HA_CACHED) p->beyond = 0;
     p->bytes[b->use] -= b->bytes;
     p->bytes[to] += b->bytes;
     b->use = to;
@@ -135,7 +134,7 @@ HA_IN_ ha_block *ha_pool_pick(ha_pool *p, uint64_t keep) HA_REQUIRES_(p->lock) {
     return picked;
 }
 
-/* The same of a block that is too large to be cached. */
+/* The same of a block that is too large to be cached, or was beyond the budget. */
 HA_IN_ ha_block *ha_pool_refuse(ha_pool *p, ha_block *b) HA_REQUIRES_(p->lock) {
     p->bytes[HA_CACHED] -= b->bytes;
     p->returning++;
@@ -217,8 +216,8 @@ HA_IN_ uint64_t ha_memory_shrink(ha_memory *m, uint64_t keep) {
 
 /* The account is to have room for a block. What is cached makes way, as far as the high water and the budget say. Of
  * the host, one block for staging may be beyond the budget, if nothing else is kept for that: what passes through it on
- * its way out of a full memory, or back, could go nowhere else. As long as it stages, the budget is as if it were not
- * there: nobody else has less for it. *picked: to be released. */
+ * its way out of a full memory, or back, could go nowhere else. As long as it is there, the budget is as if it were not:
+ * nobody else has less for it; and it is nobody else's afterwards. *picked: to be released. */
 HA_IN_ ha_status ha_pool_expect(ha_pool *p, ha_block *b, ha_block **picked) HA_REQUIRES_(p->lock) {
     const uint64_t needed = ha_pool_handed_out(p) - p->bytes[HA_CACHED] + p->expected + b->bytes;
     const uint64_t most = p->budget && p->budget < p->high_water ? p->budget : p->high_water;
@@ -335,7 +334,7 @@ static inline uint64_t ha_block_give(ha_block *b, ha_alive *array) {
     if (array) ha_pool_end(p, array);
     p->returned++;
     ha_pool_move(p, b, HA_CACHED);
-    if (b->bytes <= p->most)
+    if (b->bytes <= p->most && !b->is_beyond)
         ha_pool_push(p, b);
     else
         picked = ha_pool_refuse(p, b);

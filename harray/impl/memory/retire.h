@@ -158,7 +158,7 @@ HA_IN_ ha_status ha_block_obtain(ha_block *b, size_t bytes, ha_attempt *attempt)
         if (s != HA_ERR_MEMORY || i == HA_ATTEMPTS) return s;
         int again = b->bytes != bytes;
         b->bytes = bytes;
-        ha_memory_reclaim(m);
+        if (b->use != HA_STAGING) ha_memory_reclaim(m);
         (void)ha_memory_shrink(m, 0);
         again |= ha_memory_returned(m, seen) != seen;
         if (!again && ha_memory_pending(m, attempt)) {

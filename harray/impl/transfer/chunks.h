@@ -28,6 +28,10 @@ HA_IN_ void ha_chunk_give(ha_chunk *chunk) {
     pthread_mutex_unlock(&ha_staging.lock);
 }
 
+static inline int ha_chunk_has(const ha_chunk *chunk, size_t bytes) {
+    return chunk->block && chunk->block->bytes >= bytes;
+}
+
 /* The best one that is free: with a block that nobody uses, else without a block (unless no_new),
  * else one that is still in use; of one queue, the one that is free first. */
 HA_IN_ ha_chunk *ha_chunk_best(size_t bytes, int no_new) HA_REQUIRES_(ha_staging.lock) {
@@ -36,7 +40,7 @@ HA_IN_ ha_chunk *ha_chunk_best(size_t bytes, int no_new) HA_REQUIRES_(ha_staging
     for (int i = 0; i < HA_CHUNKS; i++) {
         ha_chunk *chunk = &ha_staging.chunk[i];
         if (chunk->taken) continue; /* then its block is another thread's to look at */
-        int large = chunk->block && chunk->block->bytes >= bytes;
+        int large = ha_chunk_has(chunk, bytes);
         if (no_new && !large) continue;
         int idle = !chunk->last.queue || ha_passed(chunk->last.queue, chunk->last.seq);
         int grade = !large ? 2 : idle ? 3 : 1;
@@ -87,51 +91,63 @@ HA_IN_ void ha_chunk_empty(ha_chunk *chunk) {
     ha_chunk_use(chunk, (ha_timepoint){NULL, 0});
 }
 
-/* A chunk with a block of m that nobody uses, taken; NULL: none. beyond: also the one beyond the budget. */
-HA_IN_ ha_chunk *ha_chunk_idle(const ha_memory *m, int beyond) {
-    ha_chunk *idle = NULL;
+/* A chunk with a block of m, taken; NULL: there is none, or other threads have them. beyond: also the one beyond the
+ * budget. */
+HA_IN_ ha_chunk *ha_chunk_with_block(const ha_memory *m, int beyond) {
+    ha_chunk *found = NULL;
     pthread_mutex_lock(&ha_staging.lock);
-    for (int i = 0; i < HA_CHUNKS && !idle; i++) {
+    for (int i = 0; i < HA_CHUNKS && !found; i++) {
         ha_chunk *chunk = &ha_staging.chunk[i];
         if (chunk->taken || !chunk->block || chunk->block->memory != m) continue;
-        if (chunk->block->is_beyond && !beyond) continue;
-        if (!chunk->last.queue || ha_passed(chunk->last.queue, chunk->last.seq)) idle = chunk;
+        if (beyond || !chunk->block->is_beyond) found = chunk;
     }
-    if (idle) idle->taken = 1;
+    if (found) found->taken = 1;
     pthread_mutex_unlock(&ha_staging.lock);
-    return idle;
+    return found;
 }
 
 HA_IN_ void ha_staging_give(const ha_memory *m, int beyond) {
-    for (ha_chunk *chunk; (chunk = ha_chunk_idle(m, beyond));) {
+    for (ha_chunk *chunk; (chunk = ha_chunk_with_block(m, beyond));) {
         ha_chunk_empty(chunk);
         ha_chunk_give(chunk);
     }
 }
 
-/* Puts the blocks of chunks that nobody uses into the cache of their memory. */
+/* Gives back the blocks of chunks that no thread enqueues with, once no queue uses them. */
 HA_IN_ void ha_staging_trim(const ha_memory *m) { ha_staging_give(m, 1); }
 
 /* The same for a memory that is full: what is beyond the budget takes room from nobody. */
 HA_IN_ void ha_staging_reclaim(ha_memory *m) { ha_staging_give(m, 0); }
 
+/* A block of at least `bytes` bytes for a chunk, which is given back where there is none. */
+HA_IN_ ha_status ha_chunk_fill(ha_chunk *chunk, ha_memory *pinned, size_t bytes,
+                               ha_attempt *attempt) {
+    if (ha_chunk_has(chunk, bytes)) return HA_OK;
+    ha_chunk_empty(chunk);
+    const ha_status s = ha_host_block_take(HA_STAGING, pinned,
+                                           bytes < HA_CHUNK_BYTES ? HA_CHUNK_BYTES : bytes,
+                                           &chunk->block, attempt);
+    if (!s) {
+        __atomic_store_n(&chunk->block->memory->reclaim, ha_staging_reclaim, __ATOMIC_RELEASE);
+        return HA_OK;
+    }
+    chunk->block = NULL;
+    ha_chunk_give(chunk);
+    return s;
+}
+
 /* *out = a chunk of at least `bytes` bytes, for this thread. pinned: where it best comes from. */
 HA_IN_ ha_status ha_chunk_take(ha_memory *pinned, size_t bytes, ha_attempt *attempt,
                                ha_chunk **out) {
     ha_status s = ha_chunk_choose(bytes, 0, attempt, out);
-    if (s || ((*out)->block && (*out)->block->bytes >= bytes)) return s;
-    ha_chunk_empty(*out);
-    s = ha_host_block_take(HA_STAGING, pinned, bytes < HA_CHUNK_BYTES ? HA_CHUNK_BYTES : bytes,
-                           &(*out)->block, attempt);
-    if (!s) {
-        __atomic_store_n(&(*out)->block->memory->reclaim, ha_staging_reclaim, __ATOMIC_RELEASE);
-        return HA_OK;
-    }
-    (*out)->block = NULL;
-    ha_chunk_give(*out);
+    if (!s) s = ha_chunk_fill(*out, pinned, bytes, attempt);
     if (s != HA_ERR_MEMORY) return s;
     ha_forget_note();
-    return ha_chunk_choose(bytes, 1, attempt, out); /* one that is still in use, then */
+    s = ha_chunk_choose(bytes, 1, attempt, out); /* one that is still in use, then */
+    if (s != HA_ERR_MEMORY) return s;
+    ha_staging_trim(&ha_host_memory); /* one that is too small may be beyond the budget */
+    s = ha_chunk_choose(bytes, 0, attempt, out);
+    return s ? s : ha_chunk_fill(*out, pinned, bytes, attempt);
 }
 
 /* For ha_shutdown: every queue is drained. */
