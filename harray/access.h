@@ -184,6 +184,7 @@ typedef struct ha_request {
     const char *what;            /* which of their fields, and how: "read pos, write vel" */
     const struct ha_region *box; /* not NULL: instead of first and last */
     int reads_all_;              /* of what is only read all is opened, whatever the box */
+    int updates_;                /* HA_WRITE refuses what was never written, as HA_READ does */
     const char *site_;           /* of this one, in messages; NULL: that of the call */
 } ha_request;
 

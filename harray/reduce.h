@@ -284,7 +284,7 @@ HA_API void ha_reduce_lanes_(const ha_kernel *kernel, const ha_region *box, int 
 #define HA_REDUCE_ROW_(name, T)                                                                    \
     {                                                                                              \
         HA_KERNEL_RESULT_, 0, sizeof(name##_result), #T, "the result", HA_SITE ": the result", 0,  \
-            HA_NULL_, HA_NULL_, HA_NULL_, HA_NULL_                                                 \
+            HA_NULL_, HA_NULL_, HA_NULL_, HA_NULL_, 0                                              \
     }
 
 /* A loop over the 16 sums of a part. Where joining is one instruction it is unrolled before anything else is done with

@@ -114,7 +114,8 @@
      HA_NULL_,                                                                                     \
      HA_RECORD_OF_(tag, ha_tag_##tag##_),                                                          \
      HA_NULL_,                                                                                     \
-     HA_NULL_},
+     HA_NULL_,                                                                                     \
+     0},
 #define HA_MODE_ROW_option_(name, value)                                                           \
     {HA_KERNEL_OPTION_,                                                                            \
      HA_OPTION_##name##_,                                                                          \
@@ -126,13 +127,14 @@
      HA_NULL_,                                                                                     \
      HA_NULL_,                                                                                     \
      HA_NULL_,                                                                                     \
-     HA_NULL_},
+     HA_NULL_,                                                                                     \
+     0},
 #define HA_MODE_ROW_bundle_(B, n)                                                                  \
-    {HA_KERNEL_BUNDLE_, HA_MEMBERS_(B), 0,        #B,      #n, HA_SITE, 0,                         \
-     ha_members_##B,    HA_NULL_,       HA_NULL_, HA_NULL_},
+    {HA_KERNEL_BUNDLE_, HA_MEMBERS_(B), 0,        #B,       #n, HA_SITE, 0,                        \
+     ha_members_##B,    HA_NULL_,       HA_NULL_, HA_NULL_, 0},
 #define HA_MODE_ROW_use_(R, n, what)                                                               \
-    {HA_KERNEL_RECORDS_, 0,        sizeof(ha_seen_##R), #R,  #n, HA_SITE ": " #n, 0,               \
-     HA_NULL_,           HA_NULL_, &R##_type_,          what},
+    {HA_KERNEL_RECORDS_, 0,        sizeof(ha_seen_##R), #R,   #n, HA_SITE ": " #n, 0,              \
+     HA_NULL_,           HA_NULL_, &R##_type_,          what, 0},
 #define HA_MODE_ROW_value_(T, n) HA_ROW_(HA_KERNEL_VALUE_, 0, T, T, n, 0)
 #define HA_MODE_ROW_constant_(T, n) HA_ROW_(HA_KERNEL_CONSTANT_, 0, ha_element_##T, T, n, 0)
 #define HA_MODE_ROW_in_(T, n) HA_MODE_ROW_OF_(HA_KERNEL_IN_, T, n)
@@ -142,8 +144,8 @@
 /* A span has a pointer, and three numbers for each dimension. */
 #define HA_RANK_OF_(T) HA_TO_(int, sizeof(ha_in_##T) / 24)
 #define HA_ROW_(mode, rank, element, T, n, offset)                                                 \
-    {mode,   rank,     sizeof(element),           #T,       #n,      HA_SITE ": " #n,              \
-     offset, HA_NULL_, HA_RECORD_OF_(T, element), HA_NULL_, HA_NULL_},
+    {mode,   rank,     sizeof(element),           #T,       #n,       HA_SITE ": " #n,             \
+     offset, HA_NULL_, HA_RECORD_OF_(T, element), HA_NULL_, HA_NULL_, 0},
 
 /* What may be a record, is one, or nothing. */
 #define HA_MODE_MAYBE_(C, mode, ...) HA_MODE_MAYBE_##mode##_(__VA_ARGS__)

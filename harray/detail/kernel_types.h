@@ -32,6 +32,7 @@ struct ha_kernel_parameter_ {
     const ha_record *record; /* of values and elements; NULL, or without a name: they are none */
     const ha_records_type_ *records;
     const char *what; /* of records */
+    int updates;      /* inout, and computed with: never written ones are refused, as of in */
 };
 
 /* What of records is given. */

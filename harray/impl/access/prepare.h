@@ -87,15 +87,19 @@ HA_IN_ ha_status ha_opening_room(ha_opening *o, ha_attempt *attempt) {
     return s || !ha_asks(o->context) ? s : ha_opening_map(o, attempt);
 }
 
-/* Whether a part of what is opened matters: not when it lies between the elements to be read. */
-HA_IN_ int ha_opening_uses(const ha_opening *o, ha_range r) {
+/* Whether any of the elements that are meant is in a part of what is opened. */
+HA_IN_ int ha_opening_means(const ha_opening *o, ha_range r) {
     const darray flat = {
         .rank = 1, .offset = (int64_t)o->at, .extent = {(int64_t)o->count}, .stride = {1}};
     if (ha_is_empty(r)) return 0;
-    if (o->mode == HA_READ && !ha_is_empty(o->meant))
-        return ha_overlap(o->array->grid, o->meant, r);
-    if (o->mode != HA_READ || (!o->view && !o->is_flat)) return 1;
+    if (!ha_is_empty(o->meant)) return ha_overlap(o->array->grid, o->meant, r);
+    if (!o->view && !o->is_flat) return 1;
     return ha_view_hits(o->array->grid, o->view ? o->view : &flat, r);
+}
+
+/* Whether a part matters: not when it lies between the elements to be read. */
+HA_IN_ int ha_opening_uses(const ha_opening *o, ha_range r) {
+    return !ha_is_empty(r) && (o->mode != HA_READ || ha_opening_means(o, r));
 }
 
 /* The first part of r that is lost and matters; empty: none. */
@@ -109,7 +113,7 @@ HA_IN_ ha_range ha_opening_lost(const ha_opening *o, ha_range r) {
     return (ha_range){0, 0};
 }
 
-/* What the caller must not find missing: lost elements; and to read, those never written. */
+/* What the caller must not find missing: lost elements; and to compute with them, those never written. */
 HA_IN_ ha_status ha_opening_check(ha_opening *o, const ha_plan *plan) {
     const ha_range *missing = ha_set_ranges(&plan->missing);
     for (uint32_t i = 0; i < plan->missing.n; i++) {
@@ -120,8 +124,9 @@ HA_IN_ ha_status ha_opening_check(ha_opening *o, const ha_plan *plan) {
         o->trouble = "its queue has failed; ha_shutdown ends that";
         return HA_ERR_BACKEND;
     }
-    for (uint32_t i = 0; i < plan->missing.n && o->mode == HA_READ; i++) {
-        if (!ha_opening_uses(o, missing[i])) continue;
+    const int computes = o->mode == HA_READ || o->updates;
+    for (uint32_t i = 0; i < plan->missing.n && computes; i++) {
+        if (!ha_opening_means(o, missing[i])) continue;
         o->never = missing[i];
         return HA_ERR_STATE;
     }

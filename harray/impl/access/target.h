@@ -11,6 +11,7 @@ typedef struct ha_opening {
     ha_context *context;
     const char *operation, *site;
     unsigned mode;         /* HA_READ, HA_WRITE, HA_OVERWRITE */
+    int updates;           /* HA_WRITE of what is computed with: its elements have to have values */
     ha_range range;        /* to be locked */
     ha_range meant;        /* the part of it that is; empty: all */
     const darray *view;    /* for whose elements; NULL: for all of the range */

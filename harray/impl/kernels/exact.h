@@ -92,7 +92,7 @@ HA_EXACT_HERE_(float, FLT_MIN)
 HA_EXACT_HERE_(double, DBL_MIN)
 
 #define HA_EXACT_PARAMETER_(mode, T, name)                                                         \
-    { mode, 0, sizeof(T), #T, name, "ha_context_is_exact: " name, 0, NULL, NULL, NULL, NULL }
+    { mode, 0, sizeof(T), #T, name, "ha_context_is_exact: " name, 0, NULL, NULL, NULL, NULL, 0 }
 #define HA_EXACT_KERNEL_(T, root)                                                                  \
     static const ha_kernel_parameter_ ha_exact_parameters_##T[] = {                                \
         HA_EXACT_PARAMETER_(HA_KERNEL_IN_, T, "x"), HA_EXACT_PARAMETER_(HA_KERNEL_OUT_, T, "y")};  \

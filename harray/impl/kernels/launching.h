@@ -293,6 +293,7 @@ HA_IN_ void ha_launch_request(ha_launching *l) {
                                                  .first = a->first,
                                                  .last = a->first + (size_t)a->size,
                                                  .view = a->leaf.parameter->rank ? &a->view : NULL,
+                                                 .updates_ = a->leaf.parameter->updates,
                                                  .site_ = a->leaf.parameter->site};
     }
 }

@@ -103,6 +103,7 @@ HA_IN_ ha_open_part ha_part_of(const ha_request *r, size_t place, const char *op
                     .operation = operation,
                     .site = site,
                     .mode = r->how & ~(unsigned)HA_TRY,
+                    .updates = r->updates_,
                     .range = {r->first, r->last}};
     if (r->view) ha_opening_view(&o, r->view);
     if (r->sets_size) {

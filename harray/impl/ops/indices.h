@@ -31,12 +31,13 @@ HA_IN_ const char *ha_index_view_name(ha_dtype type, int rank) {
     return ha_view_names[i].name[rank - 1];
 }
 
-/* Adds a view to the parameters of a kernel. */
-HA_IN_ void ha_index_add_view(ha_op_kernel *k, ha_kernel_mode_ mode, const char *name,
-                              ha_dtype type, int rank) {
+/* Adds a view to the parameters of a kernel, of which the caller may say more. */
+HA_IN_ ha_kernel_parameter_ *ha_index_add_view(ha_op_kernel *k, ha_kernel_mode_ mode,
+                                               const char *name, ha_dtype type, int rank) {
     ha_kernel_parameter_ *p = ha_op_add_parameter(k, mode, name, ha_index_view_name(type, rank));
     p->rank = rank;
     p->bytes = ha_dtype_size(type);
+    return p;
 }
 
 /* Adds a whole array. */

@@ -199,7 +199,7 @@ HA_IN_ void ha_scatter_make(ha_op_kernel *k, const ha_op_key *key) {
     snprintf(k->name, sizeof k->name, "ha_scatter_%s_%s_%s_%d_%d",
              key->of[1] == HA_ASSIGN ? "assign" : key->line->word, key->type->element,
              ha_dtype_name(bits), rank, rest);
-    ha_index_add_view(k, HA_KERNEL_INOUT_, "y", type, 1 + rest);
+    ha_index_add_view(k, HA_KERNEL_INOUT_, "y", type, 1 + rest)->updates = key->of[1] != HA_ASSIGN;
     ha_index_add_view(k, HA_KERNEL_IN_, "at", bits, rank);
     ha_index_add_view(k, HA_KERNEL_IN_, "x", type, rank + rest);
     ha_op_add_number(k, "all", HA_DTYPE_int64_t, "int64_t");

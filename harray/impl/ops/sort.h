@@ -53,10 +53,12 @@ HA_IN_ void ha_sort_make_here(ha_op_kernel *k, const ha_op_key *key) {
     snprintf(k->name, sizeof k->name, "ha_sort_%s_%s_%s%s%s", words[what],
              ha_dtype_name(key->type->type), ha_dtype_name(carried), key->of[0] % 2 ? "_down" : "",
              ha_sort_has_room(key) ? "_long" : "");
+    const ha_dtype bits = ha_sort_bits(ha_dtype_size(key->type->type));
     if (what != HA_SORT_ELEMENTS)
-        ha_index_add_view(k, is_numbered ? HA_KERNEL_OUT_ : HA_KERNEL_INOUT_, "q", carried, 1);
-    ha_index_add_view(k, is_numbered ? HA_KERNEL_IN_ : HA_KERNEL_INOUT_, "x",
-                      ha_sort_bits(ha_dtype_size(key->type->type)), 1);
+        ha_index_add_view(k, is_numbered ? HA_KERNEL_OUT_ : HA_KERNEL_INOUT_, "q", carried, 1)
+            ->updates = !is_numbered;
+    ha_index_add_view(k, is_numbered ? HA_KERNEL_IN_ : HA_KERNEL_INOUT_, "x", bits, 1)->updates =
+        !is_numbered;
     if (ha_sort_has_room(key)) ha_index_add_array(k, HA_KERNEL_OUT_, "room", HA_DTYPE_uint64_t);
     ha_op_add_number(k, "all", HA_DTYPE_int64_t, "int64_t");
     k->op.kernel.rank = 1;
@@ -127,11 +129,12 @@ HA_IN_ ha_status ha_sort_check_fits(const darray *at, int64_t n, const char *ope
 ha_status ha_sort_(darray x, ha_sort_order order, ha_context *context, const char *site) {
     ha_sorting s = {
         .operation = "ha_sort", .context = context, .x = x, .descending = order == HA_DESCENDING};
+    const int is_kept = ha_first_error.status != HA_OK;
     ha_status status = HA_OK;
     HA_FROM(site) {
         status = ha_sort_check(&x, order, s.operation);
         if (!status) status = ha_index_check_written(&x, s.operation);
-        if (!status) status = ha_sort_run(&s);
+        if (!status) status = ha_op_told(ha_sort_run(&s), is_kept, s.operation);
     }
     return status;
 }
@@ -156,10 +159,11 @@ ha_status ha_sorting_(darray at, darray x, ha_sort_order order, ha_context *cont
                     .x = x,
                     .at = &at,
                     .descending = order == HA_DESCENDING};
+    const int is_kept = ha_first_error.status != HA_OK;
     ha_status status = HA_OK;
     HA_FROM(site) {
         status = ha_sorting_check(&at, &x, order);
-        if (!status) status = ha_sort_run(&s);
+        if (!status) status = ha_op_told(ha_sort_run(&s), is_kept, s.operation);
     }
     return status;
 }

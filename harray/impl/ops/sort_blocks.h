@@ -194,13 +194,30 @@ HA_IN_ ha_status ha_sort_free(ha_sorting *s, ha_status status) {
     return status;
 }
 
+/* What is sorted in place is written only where digits differ. So that what is refused does not depend on its values, it is
+ * opened first as if it were written. */
+static ha_status ha_sort_ask(const ha_sorting *s) {
+    ha_access a;
+    ha_request r = {.access = &a,
+                    .context = s->context,
+                    .how = HA_WRITE,
+                    .view = &s->x,
+                    .updates_ = 1,
+                    .site_ = "x"};
+    if (s->what == HA_SORT_NUMBERS) return HA_OK;
+    const ha_status status = ha_open_many_(&r, 1, s->operation);
+    return status ? status : ha_close(&a);
+}
+
 HA_IN_ ha_status ha_sort_in_blocks(ha_sorting *s) {
     const ha_type type = {"int64_t", sizeof(int64_t)};
+    ha_status status = ha_sort_ask(s);
+    if (status) return status;
     s->blocks = (s->n + HA_SORT_BLOCK - 1) / HA_SORT_BLOCK;
     s->now = s->x;
     s->begin = ha_array_new(type, (size_t)(s->blocks << HA_SORT_BITS), s->context);
     if (!s->begin) return ha_status_of_nothing();
-    ha_status status = ha_sort_passes(s);
+    status = ha_sort_passes(s);
     if (!status) status = ha_sort_finish(s);
     return ha_sort_free(s, status);
 }
