@@ -189,18 +189,26 @@ HA_IN_ void ha_put_leaf_value(const ha_view_writer *w, const ha_device_field *f,
     ha_print(w->to, set ? "; return;\n" : bits ? "; return x; }\n" : ";\n");
 }
 
+/* Whether it is the first one of this view with its mapping, which another view may have, too. */
+HA_IN_ int ha_is_case(const ha_view_writer *w, int use) {
+    for (int i = w->of; i < use; i++)
+        if (ha_has_view(w, i) && ha_mapping_of_use(w, i) == ha_mapping_of_use(w, use)) return 0;
+    return ha_has_view(w, use);
+}
+
 /* The layouts of this view, and the leaves of the field, one by one where they do not lie in equal distances: where
  * compilers know which, nothing of it is left. */
 HA_IN_ void ha_put_cases(const ha_view_writer *w, const ha_device_field *f, ha_leaf_use use) {
     int last = w->variant->records - 1;
-    while (!ha_has_view(w, last) || ha_mapping_of_use(w, last) != last) last--;
+    while (!ha_is_case(w, last)) last--;
     for (int i = w->of; i <= last; i++) {
-        if (!ha_has_view(w, i) || ha_mapping_of_use(w, i) != i) continue;
+        if (!ha_is_case(w, i)) continue;
+        const int map = ha_mapping_of_use(w, i);
         ha_print(w->to, "    ");
-        const int64_t step = use == HA_LEAF_POINTER ? ha_leaf_step(w->variant->mapping[i], f) : 0;
-        if (i < last) ha_print(w->to, "if (v.layout == %d) ", i);
+        const int64_t step = use == HA_LEAF_POINTER ? ha_leaf_step(w->variant->mapping[map], f) : 0;
+        if (i < last) ha_print(w->to, "if (v.layout == %d) ", map);
         if (step) {
-            ha_put_leaf_pointer(w, f, i, 0, step);
+            ha_put_leaf_pointer(w, f, map, 0, step);
             continue;
         }
         if (f->rank) {
@@ -214,9 +222,9 @@ HA_IN_ void ha_put_cases(const ha_view_writer *w, const ha_device_field *f, ha_l
             else if (f->rank)
                 ha_print(w->to, "    default: ");
             if (use == HA_LEAF_POINTER)
-                ha_put_leaf_pointer(w, f, i, k, 0);
+                ha_put_leaf_pointer(w, f, map, k, 0);
             else
-                ha_put_leaf_value(w, f, i, k, use == HA_LEAF_SET);
+                ha_put_leaf_value(w, f, map, k, use == HA_LEAF_SET);
         }
         if (f->rank) ha_print(w->to, "    }\n");
     }
