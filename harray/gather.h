@@ -17,6 +17,7 @@
  *                       types, ranks or extents that do not fit together; an array that is written has elements in
  *                       common with another one; ha_find and ha_compact: there is no room; or the count does not
  *                       fit its type; ha_inverse: it is no permutation
+ *   HA_ERR_STATE        elements that are read, or with ha_scatter of any but HA_ASSIGN those of y, were never written
  *   HA_ERR_UNSUPPORTED  elements of another size; dimensions of which no two can be taken as one: eight of a result of
  *                       ha_gather, and of ha_scatter eight of x, or more than four behind the first of y; on devices
  *                       without double: elements of 16 bytes

@@ -22,6 +22,7 @@
  *   HA_ERR_ARGUMENT     more or fewer dimensions than one; types without an order; extents that do not fit together; indices that
  *                       do not fit their type; an array that is written has elements in common with another one, or repeats some;
  *                       ha_unique: there is no room, or the count does not fit its type
+ *   HA_ERR_STATE        elements of what is sorted, or of the values, were never written; or they can only be read
  *   HA_ERR_UNSUPPORTED  values whose elements are not of 1, 2, 4, 8 or 16 bytes; on devices without double: those of 16 bytes
  *   HA_ERR_MEMORY       no memory at the context for what is in between */
 #ifndef HARRAY_SORT_H

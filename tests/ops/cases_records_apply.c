@@ -266,6 +266,57 @@ TEST(refuses_and_changes_nothing) {
     is_expected();
 }
 
+/* Only some values are written: those of x, in a box, of each layout. With others nothing is computed, whatever is on the right. Both
+ * sides are of one record and in one layout, so that the views of a kernel have the same mapping. */
+static void refuse_unwritten(const char *layout) {
+    static const int64_t n = 30, first[] = {4}, last[] = {20}, most[] = {21};
+    static const char why[] = "were never written";
+    const ha_applying written = {.paths = "x", .first = first, .last = last};
+    const ha_applying more = {.paths = "x", .first = first, .last = most};
+    const ha_applying beside = {.paths = "x+y", .first = first, .last = last};
+    ha_error error;
+    ha_record *pair = ha_record_parse("x:i32 y:i32", &error);
+    ha_records *some = ha_records_new(pair, 1, &n, NULL), *all = ha_records_new(pair, 1, &n, NULL);
+    darray z = darray_filled(HA_DTYPE_double, 1, &n, HA_DVALUE(1.0), C);
+    int32_t one[2];
+    assert_int_equal(ha_records_layout(some, C, layout), HA_OK);
+    assert_int_equal(ha_records_layout(all, C, layout), HA_OK);
+    apply_there(all, HA_ASSIGN, 1, NULL);
+    apply_there(some, HA_ASSIGN, 5, &written);
+    for (int i = 0; i < 2; i++) {
+        const ha_applying *how = i ? &beside : &more;
+        know_number(some, HA_ADD, 1, how);
+        is_refused(ha_records_apply_number(some, HA_ADD, 1, how, C), HA_ERR_STATE, why);
+        know_records_with(some, HA_ADD, all, how);
+        is_refused(ha_records_apply_records(some, HA_ADD, all, how, C), HA_ERR_STATE, why);
+        know_elements(some, HA_ADD, z, how);
+        is_refused(ha_records_apply_array(some, HA_ADD, z, how, C), HA_ERR_STATE, why);
+    }
+    apply_there(some, HA_ADD, 1, &written);
+    know_records_with(some, HA_ADD, all, &written);
+    assert_int_equal(ha_records_apply_records(some, HA_ADD, all, &written, C), HA_OK);
+    know_elements(some, HA_ADD, z, &written);
+    assert_int_equal(ha_records_apply_array(some, HA_ADD, z, &written, C), HA_OK);
+    ha_records_access x;
+    HA_CHECK(ha_records_open(&x, some, H, "read x", 4, 20));
+    for (int64_t i = 4; i < 20; i++) {
+        ha_mapped_get(&(ha_mapped){x.mapping, x.blob}, 0, &i, one);
+        assert_int_equal(one[0], 8);
+    }
+    HA_CHECK(ha_records_close(&x));
+    HA_CHECK(darray_free(&z));
+    HA_CHECK(ha_records_free(some));
+    HA_CHECK(ha_records_free(all));
+    ha_record_free(pair);
+}
+
+TEST(refuses_what_was_never_written) {
+    if (is_not_for_it()) skip();
+    refuse_unwritten("soa");
+    refuse_unwritten("aos");
+    if (!is_fake(C)) refuse_unwritten("bitint(12; soa)");
+}
+
 /* Each allocation of a call fails in turn: then nothing has changed. */
 TEST(changes_nothing_without_memory) {
     if (is_not_for_it()) skip();
@@ -297,6 +348,7 @@ int main(void) {
                                        RECORDS(goes_by_way_of_the_host_where_values_share_bytes),
                                        RECORDS(under_pressure),
                                        RECORDS(refuses_and_changes_nothing),
+                                       RECORDS(refuses_what_was_never_written),
                                        RECORDS(changes_nothing_without_memory)};
     int failed = 0;
     RUN_ON_MATRIX(failed, tests);

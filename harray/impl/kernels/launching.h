@@ -275,6 +275,7 @@ HA_IN_ void ha_records_request(ha_launching *l, ha_used_records *u) {
                                              .last = HA_END,
                                              .box = box,
                                              .reads_all_ = !u->given.box,
+                                             .updates_ = u->parameter->updates,
                                              .site_ = u->parameter->site};
 }
 

@@ -197,6 +197,7 @@ HA_IN_ ha_status ha_apply_launch(const ha_apply_call *c) {
     ha_made_kernel *fresh = ha_made_new(ha_apply_name, ha_records_rank(c->records), ha_apply_put,
                                         c);
     if (!fresh) return ha_fail(HA_ERR_MEMORY, ha_apply_name, "no memory for its kernel");
+    fresh->parameter[0].updates = c->operation != HA_ASSIGN;
     ha_apply_describe(fresh, used, integers);
     const ha_made_kernel *made = ha_made_keep(fresh);
     for (int i = 0; i < HA_APPLY_ROUNDINGS; i++) {
@@ -241,8 +242,9 @@ HA_IN_ void ha_apply_queued(const ha_queue *queue, void *argument) {
 HA_IN_ ha_status ha_apply_here(const ha_apply_call *c, ha_context *context) {
     ha_apply_here_work w = {.call = c};
     const int all = !c->how->first && !c->how->last;
-    ha_status s = ha_records_open_(&w.access, c->records, context, c->what,
-                                   all ? ha_records_rows_(0, HA_END) : c->box, c->site);
+    ha_status s = ha_records_open_valued(&w.access, c->records, context, c->what,
+                                         all ? ha_records_rows_(0, HA_END) : c->box,
+                                         c->operation != HA_ASSIGN, c->site);
     if (s) return s;
     if (ha_is_host(context))
         ha_apply_loops(&w, w.access.blob);

@@ -52,6 +52,7 @@ HA_IN_ ha_status ha_beside_launch(const ha_beside_call *c) {
     ha_beside_put_body(&nowhere, c, &needs);
     ha_made_kernel *fresh = ha_made_new(ha_beside_name, c->x.rank, ha_beside_put, c);
     if (!fresh) return ha_fail(HA_ERR_MEMORY, ha_beside_name, "no memory for its kernel");
+    fresh->parameter[0].updates = c->apply.operation != HA_ASSIGN;
     ha_kernel_parameter_ *p = ha_made_add(fresh, HA_KERNEL_IN_, "x",
                                           fresh->text[HA_MADE_OTHER_RECORD]);
     p->rank = c->x.rank;
@@ -139,7 +140,8 @@ HA_IN_ ha_status ha_beside_here(const ha_beside_call *c, ha_context *context) {
                           .records = a->records,
                           .context = context,
                           .what = a->what,
-                          .box = &a->box},
+                          .box = &a->box,
+                          .updates_ = a->operation != HA_ASSIGN},
                          {.access = &w.x,
                           .array = c->x.array,
                           .context = context,

@@ -49,6 +49,7 @@ typedef struct ha_records_opening {
     size_t n;
     int trying;
     int reads_all; /* also outside of the box */
+    int updates;   /* what is written is computed with: it has to have values */
     const char *operation, *site;
     ha_fitting *fitting; /* NULL: any layout will do */
 } ha_records_opening;
@@ -136,6 +137,7 @@ HA_IN_ ha_status ha_records_still_fit(ha_open_set *t, void *argument) {
 HA_IN_ void ha_records_aim(const ha_records_opening *opening, ha_opening *o, size_t box) {
     o->range = opening->range[box];
     o->meant = opening->meant[box];
+    o->updates = opening->updates;
     if (!opening->array->grid) return;
     o->has_target = 1;
     o->count = ha_elements(opening->array->grid, o->range);
@@ -383,8 +385,8 @@ HA_IN_ ha_status ha_records_open_spec(ha_records_access *x, ha_records *r,
 
 /* fitting: NULL, or what is asked unless all is valid there: then nothing is lost either. */
 HA_IN_ ha_status ha_records_open_if(ha_records_access *x, ha_records *r, ha_context *c,
-                                    const char *what, const ha_region *box, const char *site,
-                                    ha_fitting *fitting) {
+                                    const char *what, const ha_region *box, int updates,
+                                    const char *site, ha_fitting *fitting) {
     static const char operation[] = "ha_records_open";
     ha_access_spec *spec = NULL;
     if (!x) return ha_no_access(operation);
@@ -398,6 +400,7 @@ HA_IN_ ha_status ha_records_open_if(ha_records_access *x, ha_records *r, ha_cont
                                   .context = ha_resolve(c),
                                   .operation = operation,
                                   .site = site,
+                                  .updates = updates,
                                   .fitting = fitting};
     s = ha_access_spec_get(r, what, 0, operation, site, &spec);
     if (!s) opening.trying = spec->trying;
@@ -446,16 +449,24 @@ HA_IN_ int ha_records_open_again(ha_records_access *x, ha_records *r, ha_context
 
 HA_NOINLINE_ HA_IN_ ha_status ha_records_open_first(ha_records_access *x, ha_records *r,
                                                     ha_context *c, const char *what,
-                                                    const ha_region *box, const char *site) {
+                                                    const ha_region *box, int updates,
+                                                    const char *site) {
     HA_TELLS_EVENTS_;
-    return ha_records_open_if(x, r, c, what, box, site, NULL);
+    return ha_records_open_if(x, r, c, what, box, updates, site, NULL);
+}
+
+/* As ha_records_open_; `updates`: what is written has to have values. */
+HA_IN_ ha_status ha_records_open_valued(ha_records_access *x, ha_records *r, ha_context *c,
+                                        const char *what, ha_region box, int updates,
+                                        const char *site) {
+    site = ha_from(site);
+    c = ha_resolve(c);
+    if (ha_records_open_again(x, r, c, what, &box, site, NULL)) return HA_OK;
+    return ha_records_open_first(x, r, c, what, &box, updates, site);
 }
 
 ha_status ha_records_open_(ha_records_access *x, ha_records *r, ha_context *c, const char *what,
                            ha_region box, const char *site) {
-    site = ha_from(site);
-    c = ha_resolve(c);
-    if (ha_records_open_again(x, r, c, what, &box, site, NULL)) return HA_OK;
-    return ha_records_open_first(x, r, c, what, &box, site);
+    return ha_records_open_valued(x, r, c, what, box, 0, site);
 }
 #endif

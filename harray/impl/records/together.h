@@ -62,6 +62,7 @@ HA_IN_ ha_status ha_together_ask_all(ha_together *t, const ha_request *r,
                                             .operation = t->operation,
                                             .site = ha_request_site(&r[i], t->site),
                                             .reads_all = r[i].reads_all_,
+                                            .updates = r[i].updates_,
                                             .fitting = fitting ? fitting[i] : NULL};
         if (r[i].opened) s = ha_together_ask(t, one);
         if (s) r[i].opened->status = s;

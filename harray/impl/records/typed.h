@@ -130,7 +130,7 @@ HA_NOINLINE_ HA_IN_ ha_status ha_records_use_first(ha_records_access *access, ha
     if (!s) s = ha_records_fit(records, type, context, view, site);
     memset(view, 0, fitting->bytes);
     if (s) return access->status = s;
-    s = ha_records_open_if(access, records, context, what, box, site, fitting);
+    s = ha_records_open_if(access, records, context, what, box, 0, site, fitting);
     if (!s) s = ha_make_view(type, access->mapping, access->blob, view, &error);
     if (!s) {
         if (!HA_DEBUGGING_) ha_records_keep_view(access, fitting);
