@@ -131,7 +131,8 @@ typedef enum ha_combine_operation {
  * ha_mapped_apply_number does with the records on the host, in whatever layout they have at the
  * context. A path comes once. On a device that compiles kernels it is one: same bits as these. Where its
  * queues run functions of the host instead, the call waits for it. What is in layouts of few bits, or in more
- * blobs than a kernel has arguments for, is changed on the host. */
+ * blobs than a kernel has arguments for, is changed on the host. HA_ERR_STATE, too, of all but HA_ASSIGN: values that are
+ * computed with were never written. */
 #define ha_records_apply_number(records, op, number, how, context)                                 \
     ha_records_apply_number_(records, op, number, how, context, HA_SITE)
 
