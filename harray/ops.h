@@ -12,22 +12,26 @@
  *
  * An array is a harray_T, an array_T_D, or a darray, of any rank and strides; so rows, columns and
  * interiors are views of it. A context says where to compute, NULL as usual: there the arrays are
- * opened, as a kernel's are, and what is missing moves. The call enqueues, and waits for nothing,
- * unless its result is a number. On a device that compiles kernels (kernel.h) an operation is one,
- * made when it is first asked for; elsewhere it is a loop.
+ * opened, as a kernel's are, and what is missing moves. The call enqueues, and waits for nothing but
+ * what it has to look at: a result that is a number, indices (gather.h), what sorts on devices count
+ * (sort.h), and what is said at each word. On a device that compiles kernels (kernel.h) an operation
+ * is one, made when it is first asked for; elsewhere it is a loop.
  *
  * Elements: int32_t, uint32_t, int64_t, uint64_t, float, double, c64, c128; half and bfloat16,
  * which are computed with as float, and rounded once. All arrays of a call have the same type, and
  * the same extents; their lowest indices do not matter. The result may be one of the arguments,
- * element for element. A number is converted to the type of the elements, as ha_dvalue_convert does
- * it. Integers wrap around, the signed ones too. + - * / and square roots have the same bits on
- * every context that has them (kernel.h), the other functions those of its mathematical library.
+ * element for element. A number first becomes one of the type of the elements, of half and bfloat16
+ * rounded to that, too; then it is computed with. So one with a fraction is refused for integers, and
+ * a finite one for a type in which it would be infinite. Integers wrap around, the signed ones too.
+ * + - * / and square roots have the same bits on every context that has them (kernel.h), the other
+ * functions those of its mathematical library.
  *
  * May be called from any thread.
  *
  * ---- errors; nothing has been computed then
  *   HA_ERR_ARGUMENT     no array; types or extents differ; a type that has no such operation; a number that
- *                       does not fit; the result repeats elements, or has some of an argument's in other places
+ *                       is none of the type (2.5 of int32_t, 1e300 of float); the result repeats elements, or has
+ *                       some of an argument's in other places
  *   HA_ERR_UNSUPPORTED  what a kernel has (double on devices without it)
  *   HA_ERR_…            as ha_open_many and kernels */
 #ifndef HARRAY_OPS_H

@@ -11,8 +11,8 @@
  *     HA_CHECK(harray_double_sort(x, HA_ASCENDING, gpu));
  *
  * Each does what the word of its name does: harray_double_axpy what ha_axpy does, with the same errors. Arrays of another
- * type do not compile, nor do views, nor results of another type; numbers are converted to T by the compiler. Messages name
- * the function instead of the caller's line. Where nobody writes HA_OPS nothing is declared.
+ * type do not compile, nor do views, nor results of another type; numbers are converted to T by the compiler,
+ * which cuts fractions off for integers, and refuses nothing. Messages name the function instead of the caller's line. Where nobody writes HA_OPS nothing is declared.
  *
  * The words themselves take a harray_T as it is, too, and arrays of several types: that is how values are sorted by keys of
  * double, offsets of int64_t made from counts of int32_t, or views computed with. */

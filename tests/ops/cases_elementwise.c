@@ -467,6 +467,61 @@ TEST(numbers_that_do_not_fit) {
     drop_array(x.array);
 }
 
+/* What would be cut off is refused by every word that takes a number. */
+TEST(numbers_with_a_fraction) {
+    harray_int32_t x = harray_int32_t_filled(10, 3);
+    harray_uint8_t mask = harray_uint8_t_filled(10, 7);
+    keep_array(x.array), keep_array(mask.array);
+    ha_array_set_name(x.array, "levels");
+    ha_array_set_name(mask.array, "steps");
+    const uint64_t version = ha_array_version(x.array), before = ha_array_version(mask.array);
+    refused(HA_ERR_ARGUMENT, ha_combine_number(HA_IS_LESS, mask, x, 2.5, C), "'levels'",
+            "2.5 is no int32_t", "cases_elementwise.c:");
+    refused(HA_ERR_ARGUMENT, ha_combine_number(HA_MULTIPLY, x, x, 0.5f, C), "'levels'",
+            "0.5 is no int32_t", "");
+    refused(HA_ERR_ARGUMENT, ha_combine_number(HA_DIVIDE, x, x, -0.5, C), "'levels'",
+            "-0.5 is no int32_t", "");
+    refused(HA_ERR_ARGUMENT, ha_combine_number(HA_ADD, x, x, ha_c64_make(1.5f, 0), C), "'levels'",
+            "is no int32_t", "");
+    refused(HA_ERR_ARGUMENT, ha_axpby(x, 1, x, 0.5, x, C), "'levels'", "0.5 is no int32_t", "");
+    refused(HA_ERR_ARGUMENT, ha_clip(x, x, 0.5, 3, C), "'levels'", "0.5 is no int32_t", "");
+    refused(HA_ERR_ARGUMENT, ha_sequence(mask, 0, 0.5, C), "'steps'", "0.5 is no uint8_t", "");
+    assert_int_equal(ha_array_version(x.array), version);
+    assert_int_equal(ha_array_version(mask.array), before);
+    know_operation(HA_DTYPE_int32_t, HA_OP_OF_COMBINES + HA_MULTIPLY, 1);
+    HA_CHECK(ha_combine_number(HA_MULTIPLY, x, x, -2.0, C)); /* whole, of whatever type */
+    HA_READING(v, x, H) assert_int_equal(v.data[9], -6);
+    drop_array(mask.array), drop_array(x.array);
+}
+
+/* What would become infinite is refused, but not what is infinite. */
+TEST(numbers_beyond_all_others) {
+    harray_float x = harray_float_filled(10, 1);
+    harray_half h = harray_half_filled(10, ha_half_of_float(1));
+    harray_c64 z = harray_c64_filled(10, ha_c64_make(1, 0));
+    keep_array(x.array), keep_array(h.array), keep_array(z.array);
+    ha_array_set_name(x.array, "density");
+    const uint64_t version = ha_array_version(x.array), before = ha_array_version(h.array);
+    refused(HA_ERR_ARGUMENT, ha_combine_number(HA_ADD, x, x, 1e300, C), "'density'",
+            "1e+300 (double) as float: does not fit", "cases_elementwise.c:");
+    refused(HA_ERR_ARGUMENT, ha_clip(x, x, 1e300, 1e301, C), "'density'", "1e+300", "");
+    refused(HA_ERR_ARGUMENT, ha_combine_number(HA_ADD, h, h, 1e6, C), "half (10)",
+            "(double) as half: does not fit", "");
+    refused(HA_ERR_ARGUMENT, ha_combine_number(HA_ADD, h, h, 1000000, C), "half (10)",
+            "1000000 (int32_t) as half: does not fit", "");
+    refused(HA_ERR_ARGUMENT, ha_combine_number(HA_ADD, z, z, ha_c128_make(0, 1e300), C), "c64 (10)",
+            "(c128) as c64: does not fit", "");
+    assert_int_equal(ha_array_version(x.array), version);
+    assert_int_equal(ha_array_version(h.array), before);
+    know_operation(HA_DTYPE_float, HA_OP_OF_SPECIALS + HA_CLIP_, 0);
+    HA_CHECK(ha_clip(x, x, 2, INFINITY, C));
+    HA_READING(v, x, H) assert_true(v.data[9] == 2);
+    know_operation(HA_DTYPE_float, HA_OP_OF_COMBINES + HA_ADD, 1);
+    HA_CHECK(ha_combine_number(HA_ADD, x, x, -INFINITY, C));
+    HA_READING(v, x, H) assert_true(v.data[9] == -INFINITY);
+    drop_array(z.array), drop_array(h.array), drop_array(x.array);
+}
+
 /* Refused as every access: the caller's line in front. */
 TEST(conflicts_and_what_was_never_written) {
     harray_double x = harray_double_filled(10, 1), y = harray_double_new(10);
@@ -558,6 +613,8 @@ int main(int argc, char **argv) {
         CASE(refused_arrays),
         CASE(functions_of_a_type),
         CASE(numbers_that_do_not_fit),
+        CASE(numbers_with_a_fraction),
+        CASE(numbers_beyond_all_others),
         CASE(conflicts_and_what_was_never_written),
         CASE(numbers_are_elements),
     };

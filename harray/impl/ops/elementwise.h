@@ -77,6 +77,40 @@ HA_IN_ ha_status ha_op_check(ha_op_call *c, int place) {
     return s;
 }
 
+/* A finite number that has become an infinite one. */
+HA_IN_ int ha_op_overflows(ha_dvalue value, ha_dvalue given) {
+    if (ha_dvalue_convert(value, HA_DTYPE_c128, &value) ||
+        ha_dvalue_convert(given, HA_DTYPE_c128, &given))
+        return 0;
+    return (isfinite(value.as_c128.re) && isinf(given.as_c128.re)) ||
+           (isfinite(value.as_c128.im) && isinf(given.as_c128.im));
+}
+
+/* A number with a fraction, for elements that are integers. */
+HA_IN_ int ha_op_is_cut(ha_dvalue value, ha_dtype type) {
+    const ha_number_kind kind = ha_dtype_kind(type);
+    const ha_wide wide = ha_widen(&value);
+    return (kind == HA_KIND_SIGNED || kind == HA_KIND_UNSIGNED) && !wide.is_integer &&
+           wide.re != trunc(wide.re);
+}
+
+/* A number as an element: what would be another number there is refused, but for what is rounded. */
+HA_IN_ ha_status ha_op_check_number(const ha_op_call *c, ha_dvalue *number) {
+    const darray *of = &c->view[c->typed];
+    const ha_dtype type = c->key.type->type;
+    const ha_dvalue given = *number;
+    char text[80];
+    const ha_status s = ha_view_convert(of, &given, type, number, c->operation);
+    if (s) return s;
+    if (ha_op_overflows(given, *number))
+        return ha_view_fail(HA_ERR_ARGUMENT, c->operation, of, "%s: does not fit",
+                            ha_show_unconverted(&given, type).text);
+    if (!ha_op_is_cut(given, type)) return HA_OK;
+    (void)ha_dvalue_print(given, text, sizeof text);
+    return ha_view_fail(HA_ERR_ARGUMENT, c->operation, of, "%s is no %s", text,
+                        ha_dtype_name(type));
+}
+
 /* The numbers, as elements, and those as what is computed with; those of HA_OP_RANDOM are bits. */
 HA_IN_ ha_status ha_op_check_numbers(ha_op_call *c) {
     const ha_op_type *type = c->key.type;
@@ -84,7 +118,7 @@ HA_IN_ ha_status ha_op_check_numbers(ha_op_call *c) {
     ha_status s = HA_OK;
     for (int i = 0; i < c->numbers && c->key.line->kind != HA_OP_RANDOM && !s; i++) {
         ha_dvalue *number = &c->number[i];
-        s = ha_view_convert(of, number, type->type, number, c->operation);
+        s = ha_op_check_number(c, number);
         if (!s) s = ha_view_convert(of, number, type->number, number, c->operation);
     }
     return s;

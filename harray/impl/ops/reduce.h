@@ -59,15 +59,6 @@ HA_IN_ ha_status ha_op_reduce(ha_op_reduction *r, double scale, ha_dvalue *value
     return s;
 }
 
-/* A finite number that has become an infinite one. */
-HA_IN_ int ha_op_overflows(ha_dvalue value, ha_dvalue given) {
-    if (ha_dvalue_convert(value, HA_DTYPE_c128, &value) ||
-        ha_dvalue_convert(given, HA_DTYPE_c128, &given))
-        return 0;
-    return (isfinite(value.as_c128.re) && isinf(given.as_c128.re)) ||
-           (isfinite(value.as_c128.im) && isinf(given.as_c128.im));
-}
-
 /* A place, which is below 2^53, that has become another one. */
 HA_IN_ int ha_op_rounds(ha_dvalue value, ha_dtype type) {
     if (ha_dtype_kind(type) != HA_KIND_REAL) return 0;
