@@ -266,7 +266,7 @@ TEST(refused_arguments) {
     ARGUMENT(ha_reduce_along(HA_SUM, at, x, 0, C), "neither type", "int32_t");
     ARGUMENT(ha_reduce_along(HA_MIN_AT, y, x, 0, C), "an index is of", "sums");
     ARGUMENT(ha_count_along(y, x, 0, C), "an index is of", "sums");
-    ARGUMENT(ha_reduce_along(HA_XOR, y, x, 0, C), "no such reduction", "float (4, 6)");
+    ARGUMENT(ha_reduce_along(HA_XOR, y, x, 0, C), "there is no HA_XOR of float", "float (4, 6)");
     ARGUMENT(ha_reduce_along(HA_SUM, (darray){0}, x, 0, C), "", "");
     ARGUMENT(ha_reduce_along(HA_SUM, y, (darray){0}, 0, C), "", "");
     const darray first = darray_fix(HA_DARRAY(x), 0, 0);

@@ -372,15 +372,16 @@ TEST(refused_arrays) {
     refused(HA_ERR_ARGUMENT, ha_map(HA_SQRT, x, longer, C), "density", "double (11)",
             "extents are not the same");
     refused(HA_ERR_ARGUMENT, ha_map(HA_SQRT, x, none, C), "ha_map", "no array", "");
-    refused(HA_ERR_ARGUMENT, ha_map(HA_CONJUGATE, x, y, C), "speed", "no such operation", "");
+    refused(HA_ERR_ARGUMENT, ha_map(HA_CONJUGATE, x, y, C), "speed",
+            "there is no HA_CONJUGATE of double", "");
     refused(HA_ERR_ARGUMENT, ha_map(HA_NEGATE, small, small, C), "uint8_t (10)",
-            "no such operation", "");
+            "there is no HA_NEGATE of uint8_t", "");
     refused(HA_ERR_ARGUMENT, ha_combine(HA_IS_LESS, x, x, y, C), "density", "a mask is of", "");
     refused(HA_ERR_ARGUMENT, ha_map(HA_IS_NAN, x, y, C), "density", "a mask is of", "");
     refused(HA_ERR_ARGUMENT, ha_combine(HA_COMPLEX, x, x, y, C), "density", "result is of c128",
             "");
-    refused(HA_ERR_ARGUMENT, ha_random_normal(small, 1, C), "uint8_t (10)", "no such operation",
-            "");
+    refused(HA_ERR_ARGUMENT, ha_random_normal(small, 1, C), "uint8_t (10)",
+            "ha_random_normal is not of uint8_t", "");
     refused(HA_ERR_ARGUMENT, ha_combine(HA_IS_LESS, small, x, longer, C), "double (11)",
             "extents are not the same", "");
     refused(HA_ERR_ARGUMENT, ha_where(x, f, x, y, C), "float (10)", "a mask is of", "");
@@ -397,8 +398,10 @@ TEST(refused_arrays) {
             "(c128) as double: has an imaginary part", "");
     refused(HA_ERR_ARGUMENT, ha_combine_number(HA_ADD, x, y, ha_c64_make(1, 2), C), "'speed'",
             "(c64) as double: has an imaginary part", "");
-    refused(HA_ERR_ARGUMENT, ha_map(HA_MAPS_, x, y, C), "no operation 31", "", "");
-    refused(HA_ERR_ARGUMENT, ha_combine(HA_ASSIGN, x, y, y, C), "no operation 0", "", "");
+    refused(HA_ERR_ARGUMENT, ha_map(HA_MAPS_, x, y, C), "operation 31 is none of ha_map's",
+            "HA_NEGATE to HA_IS_FINITE", "");
+    refused(HA_ERR_ARGUMENT, ha_combine(HA_ASSIGN, x, y, y, C), "HA_ASSIGN is none of ha_combine's",
+            "HA_ADD to", "");
     refused(HA_ERR_ARGUMENT, ha_clip(x, y, 2, 1, C), "lower bound", "", "");
     darray part = darray_slice(HA_DARRAY(x), 0, 0, 9, 1),
            next = darray_slice(HA_DARRAY(x), 0, 1, 10, 1);
@@ -522,6 +525,33 @@ TEST(numbers_beyond_all_others) {
     drop_array(z.array), drop_array(h.array), drop_array(x.array);
 }
 
+/* Arrays have the names that they have in ops.h. */
+TEST(names_of_arguments) {
+    harray_double x = harray_double_filled(10, 1), y = harray_double_new(10);
+    harray_uint8_t mask = harray_uint8_t_new(10), set = harray_uint8_t_filled(10, 1);
+    ha_access v;
+    keep_array(x.array), keep_array(y.array), keep_array(mask.array), keep_array(set.array);
+    know_operation(HA_DTYPE_double, HA_OP_OF_CHOICE, 0);
+    know_operation(HA_DTYPE_double, HA_OP_OF_COMBINES + HA_ADD, 1);
+    know_operation(HA_DTYPE_double, HA_OP_OF_MAPS + HA_SQRT, 0);
+    know_operation(HA_DTYPE_double, HA_OP_OF_SPECIALS + HA_CLIP_, 0);
+    know_operation(HA_DTYPE_double, HA_OP_OF_PLACES + HA_SEQUENCE_, 0);
+    know_operation(HA_DTYPE_double, HA_OP_OF_RANDOM, 0);
+    refused(HA_ERR_STATE, ha_where(x, mask, x, x, C), ": mask: array", "", "");
+    refused(HA_ERR_STATE, ha_where(x, set, y, x, C), ": x: array", "", "");
+    refused(HA_ERR_STATE, ha_where(x, set, x, y, C), ": y: array", "", "");
+    ha_context *there = C == H ? M1 : C;
+    SUCCEEDS(ha_open(&v, y.array, H, HA_OVERWRITE, 0, HA_END));
+    refused(HA_ERR_CONFLICT, ha_where(y, set, x, x, there), ": z: array", "", "");
+    refused(HA_ERR_CONFLICT, ha_combine_number(HA_ADD, y, x, 1, there), ": z: array", "", "");
+    refused(HA_ERR_CONFLICT, ha_map(HA_SQRT, y, x, there), ": y: array", "", "");
+    refused(HA_ERR_CONFLICT, ha_clip(y, x, 0, 1, there), ": y: array", "", "");
+    refused(HA_ERR_CONFLICT, ha_sequence(y, 0, 1, there), ": x: array", "", "");
+    refused(HA_ERR_CONFLICT, ha_random(y, 1, there), ": x: array", "", "");
+    SUCCEEDS(ha_close(&v));
+    drop_array(set.array), drop_array(mask.array), drop_array(y.array), drop_array(x.array);
+}
+
 /* Refused as every access: the caller's line in front. */
 TEST(conflicts_and_what_was_never_written) {
     harray_double x = harray_double_filled(10, 1), y = harray_double_new(10);
@@ -614,6 +644,7 @@ int main(int argc, char **argv) {
         CASE(functions_of_a_type),
         CASE(numbers_that_do_not_fit),
         CASE(numbers_with_a_fraction),
+        CASE(names_of_arguments),
         CASE(numbers_beyond_all_others),
         CASE(conflicts_and_what_was_never_written),
         CASE(numbers_are_elements),

@@ -504,11 +504,12 @@ TEST(refused_arguments) {
     refused(HA_ERR_UNSUPPORTED, ha_gather(t, t, r.at, C), "12 bytes", "");
     const darray number = darray_fix(HA_DARRAY(r.x), 0, 0);
     ARGUMENT(ha_gather(r.y, number, r.at, C), "no dimension", "");
-    ARGUMENT(ha_scatter(HA_SUBTRACT, r.x, r.at, r.y, C), "there is no operation", "");
+    ARGUMENT(ha_scatter(HA_SUBTRACT, r.x, r.at, r.y, C), "HA_SUBTRACT is none of ha_scatter's",
+             "HA_MULTIPLY");
     ARGUMENT(ha_scatter(HA_ADD, r.mask, r.at, r.mask, C), "elements of an argument", "");
     harray_uint8_t bytes = harray_uint8_t_filled(9, 1);
     keep_array(bytes.array);
-    ARGUMENT(ha_scatter(HA_ADD, bytes, r.at, r.mask, C), "there is no such operation", "");
+    ARGUMENT(ha_scatter(HA_ADD, bytes, r.at, r.mask, C), "there is no HA_ADD of uint8_t", "");
     drop_array(bytes.array);
     ARGUMENT(ha_scatter(HA_ADD, r.y, r.at, r.y, C), "elements of an argument", "");
     ARGUMENT(ha_scatter(HA_ADD, r.at, r.at, r.same, C), "elements of an argument", "cells");

@@ -580,8 +580,10 @@ TEST(refused_reductions) {
     assert_int_equal(small, 3);
     refused(HA_ERR_ARGUMENT, ha_reduce(HA_SUM, x, nowhere, C), "there is no number",
             "no number for the result");
-    refused(HA_ERR_ARGUMENT, ha_reduce(HA_AND, x, &number, C), "density", "no such reduction");
-    refused(HA_ERR_ARGUMENT, ha_reduce(HA_MIN, z, &number, C), "c64 (10)", "no such reduction");
+    refused(HA_ERR_ARGUMENT, ha_reduce(HA_AND, x, &number, C), "density",
+            "there is no HA_AND of double");
+    refused(HA_ERR_ARGUMENT, ha_reduce(HA_MIN, z, &number, C), "c64 (10)",
+            "there is no HA_MIN of c64");
     refused(HA_ERR_ARGUMENT, ha_reduce(HA_MIN, none, &number, C), "double (0)", "no elements");
     refused(HA_ERR_ARGUMENT, ha_reduce(HA_MAX_AT, none, &number, C), "double (0)", "no elements");
     refused(HA_ERR_ARGUMENT, ha_dot(x, y, &number, C), "density", "extents are not the same");

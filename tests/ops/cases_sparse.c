@@ -151,6 +151,7 @@ TEST(refused_arguments) {
                                              (int64_t[]){6});
     const darray all_at = HA_DARRAY(z_at);
 #define NO(part, second, ...) refused(ha_sparse_combine(HA_ADD, __VA_ARGS__, C), part, second)
+    NO("there is -1: an index is not below zero", "at (0)", z_at, z, negative, x, at, x, &count);
     NO("an index is of", "double", x, z, at, x, at, x, &count);
     NO("an index is of", "double", z_at, z, x, x, at, x, &count);
     NO("types are not the same", "int64_t", z_at, z, wide_at, x, at, x, &count);

@@ -305,7 +305,7 @@ TEST(nothing_is_computed) {
     structs x = some_structs(moved_types[3], 1, &n, 0, 0);
     structs y = some_structs(moved_types[3], 1, &n, 0, 0);
     const darray mask = some_indices(HA_DTYPE_uint8_t, 1, &n, 2);
-    static const char none[] = "is not of these elements";
+    static const char none[] = "its elements are no numbers";
     int count = 7;
     read_structs(&x, &of_x), read_structs(&y, &of_y);
     refused(HA_ERR_ARGUMENT, ha_map(HA_NEGATE, y.view, x.view, C), "ha_map", none);

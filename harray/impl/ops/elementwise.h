@@ -50,14 +50,28 @@ HA_IN_ ha_status ha_op_check_view(const ha_op_call *c, int k) {
     return s;
 }
 
+/* Its elements have other operations, but not this one. */
+HA_IN_ ha_status ha_op_refuse_type(const ha_op_call *c, int place) {
+    const darray *of = &c->view[c->typed];
+    const char *type = ha_dtype_name(of->type);
+    if (place >= HA_OP_OF_SPECIALS)
+        return ha_view_fail(HA_ERR_ARGUMENT, c->operation, of, "%s is not of %s", c->operation,
+                            type);
+    const ha_op_shown shown = place < HA_OP_OF_COMBINES
+                                  ? ha_op_show(HA_OP_OF_MAPS, place, HA_MAPS_)
+                                  : ha_op_show(HA_OP_OF_COMBINES, place - HA_OP_OF_COMBINES,
+                                               HA_COMBINES_);
+    return ha_view_fail(HA_ERR_ARGUMENT, c->operation, of, "there is no %s of %s", shown.text,
+                        type);
+}
+
 HA_IN_ ha_status ha_op_check_line(ha_op_call *c, int place) {
     const darray *of = &c->view[c->typed];
     const ha_status s = ha_view_check(of, c->operation);
     if (s) return s;
     c->key.type = ha_op_type_of(of->type);
     if (!c->key.type)
-        return ha_view_fail(HA_ERR_ARGUMENT, c->operation, of, "%s is not of these elements",
-                            c->operation);
+        return ha_view_fail(HA_ERR_ARGUMENT, c->operation, of, "its elements are no numbers");
     c->key.line = &c->key.type->line[place];
     const ha_op_kind kind = c->key.line->kind;
     const int as_bytes = kind == HA_OP_MASK || kind == HA_OP_CHOICE || kind == HA_OP_LANES;
@@ -66,8 +80,7 @@ HA_IN_ ha_status ha_op_check_line(ha_op_call *c, int place) {
         return ha_view_fail(HA_ERR_UNSUPPORTED, c->operation, of,
                             "%s is not among HARRAY_OPS_TYPES, for which operations are compiled",
                             ha_dtype_name(of->type));
-    return ha_view_fail(HA_ERR_ARGUMENT, c->operation, of,
-                        "there is no such operation (number %d) of these elements", place);
+    return ha_op_refuse_type(c, place);
 }
 
 /* A result that repeats elements is refused by the launch. */
@@ -233,21 +246,34 @@ static ha_status ha_op_run(ha_op_call *c, int place, const char *site) {
 
 /* ---- the calls ----------------------------------------------------------------------------------- */
 
-HA_IN_ ha_status ha_op_no_operation(const char *operation, int number) {
-    return ha_fail(HA_ERR_ARGUMENT, operation, "there is no operation %d", number);
+/* has: those that it has. */
+HA_IN_ ha_status ha_op_no_operation(const char *operation, ha_op_shown shown, const char *has) {
+    return ha_fail(HA_ERR_ARGUMENT, operation, "%s is none of %s's: %s", shown.text, operation,
+                   has);
 }
+
+HA_IN_ ha_status ha_op_no_combine(const char *operation, int op, const char *has) {
+    const ha_op_shown assign = {"HA_ASSIGN"}; /* which no table has */
+    return ha_op_no_operation(operation,
+                              op ? ha_op_show(HA_OP_OF_COMBINES, op, HA_COMBINES_) : assign, has);
+}
+
+static const char ha_op_combines[] = "HA_ADD to HA_IS_GREATER_EQUAL";
 
 ha_status ha_map_(ha_map_operation op, darray y, darray x, ha_context *context, const char *site) {
     ha_op_call c = {
         .operation = "ha_map", .context = context, .arrays = 2, .typed = 1, .view = {y, x}};
-    if (op < 0 || op >= HA_MAPS_) return ha_op_no_operation("ha_map", (int)op);
+    if (op < 0 || op >= HA_MAPS_)
+        return ha_op_no_operation("ha_map", ha_op_show(HA_OP_OF_MAPS, (int)op, HA_MAPS_),
+                                  "HA_NEGATE to HA_IS_FINITE");
     return ha_op_run(&c, HA_OP_OF_MAPS + (int)op, site);
 }
 
 ha_status ha_combine_(int op, darray z, darray x, darray y, ha_context *context, const char *site) {
     ha_op_call c = {
         .operation = "ha_combine", .context = context, .arrays = 3, .typed = 1, .view = {z, x, y}};
-    if (op <= HA_ASSIGN || op >= HA_COMBINES_) return ha_op_no_operation("ha_combine", op);
+    if (op <= HA_ASSIGN || op >= HA_COMBINES_)
+        return ha_op_no_combine("ha_combine", op, ha_op_combines);
     return ha_op_run(&c, HA_OP_OF_COMBINES + op, site);
 }
 
@@ -261,7 +287,8 @@ ha_status ha_combine_number_(int op, darray z, darray x, ha_dvalue number, ha_co
                     .view = {z, x},
                     .number = {number},
                     .key.by_number = 1};
-    if (op <= HA_ASSIGN || op >= HA_COMBINES_) return ha_op_no_operation("ha_combine_number", op);
+    if (op <= HA_ASSIGN || op >= HA_COMBINES_)
+        return ha_op_no_combine("ha_combine_number", op, ha_op_combines);
     return ha_op_run(&c, HA_OP_OF_COMBINES + op, site);
 }
 

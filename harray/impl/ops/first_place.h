@@ -67,7 +67,7 @@ HA_IN_ ha_dtype ha_type_of_elements(ha_dtype type) {
 }
 
 HA_IN_ void ha_first_add_view(ha_op_kernel *k, const ha_op_key *key, int n, ha_dtype type) {
-    ha_index_add_view(k, HA_KERNEL_IN_, ha_op_array_names[n], ha_type_of_elements(type), key->rank);
+    ha_index_add_view(k, HA_KERNEL_IN_, ha_op_pair_names[n], ha_type_of_elements(type), key->rank);
 }
 
 /* The lane's number in the order of the indices: (i * x.extent[1] + j) * x.extent[2] + k */

@@ -357,6 +357,10 @@ HA_IN_ ha_status ha_index_refuse(const darray *at, int64_t n, int64_t extent,
     if (s) return s;
     (void)ha_dvalue_print(value, number, sizeof number);
     for (int d = 0; d < at->rank; d++) index[d] += at->origin[d];
+    if (extent == INT64_MAX && number[0] == '-') /* of what has no extent */
+        return ha_view_fail(HA_ERR_ARGUMENT, operation, at,
+                            "at (%s) there is %s: an index is not below zero",
+                            ha_show(at->rank, index).text, number);
     return ha_view_fail(HA_ERR_ARGUMENT, operation, at,
                         "at (%s) there is %s, which is no index of an extent of %lld",
                         ha_show(at->rank, index).text, number, (long long)extent);

@@ -64,12 +64,21 @@ HA_IN_ ha_kernel_parameter_ *ha_op_add_parameter(ha_op_kernel *k, ha_kernel_mode
     return p;
 }
 
-static const char *const ha_op_array_names[HA_OP_ARRAYS] = {"z", "x", "y", "w"};
+/* A copy is y = x; what is compared are the last two. */
+static const char *const ha_op_pair_names[] = {"y", "x", "y"};
+
+/* As in ops.h: z of x and y, y of x, or x alone. */
+HA_IN_ const char *ha_op_array_name(const ha_op_key *key, int n) {
+    static const char *const names[][HA_OP_ARRAYS] = {{"x"}, {"y", "x"}, {"z", "x", "y"}};
+    static const char *const chosen[HA_OP_ARRAYS] = {"z", "mask", "x", "y"};
+    if (key->line->kind == HA_OP_CHOICE) return chosen[n];
+    return names[key->tree ? 2 : key->line->arguments][n];
+}
 
 HA_IN_ void ha_op_add_array(ha_op_kernel *k, int n) {
     const ha_op_key *key = &k->op.key;
     ha_kernel_parameter_ *p = ha_op_add_parameter(k, n ? HA_KERNEL_IN_ : HA_KERNEL_OUT_,
-                                                  ha_op_array_names[n],
+                                                  ha_op_array_name(key, n),
                                                   ha_op_is_element(key, n) ? k->type : k->other);
     p->rank = key->rank;
     p->bytes = ha_op_bytes(key, n);
@@ -136,7 +145,7 @@ static const char *const ha_op_indices[] = {"(i)", "(i)", "(i, j)", "(i, j, k)",
 
 /* x[i], HA_AT(x, i, j); or by the number of a lane */
 HA_IN_ void ha_op_put_element(ha_text *t, const ha_op_key *key, int n) {
-    const char *name = ha_op_array_names[n];
+    const char *name = ha_op_array_name(key, n);
     if (ha_op_by_number(key))
         ha_print(t, "%s.data[ha_strided_place_(%s.extent, %s.stride, %d, i)]", name, name, name,
                  key->rank);

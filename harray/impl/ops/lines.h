@@ -135,6 +135,26 @@ HA_IN_ const ha_op_type *ha_op_type_of(ha_dtype type) {
     return NULL;
 }
 
+/* The name of an operation, for messages: "HA_CONJUGATE"; "operation 77", if no type has it. */
+typedef struct ha_op_shown {
+    char text[40];
+} ha_op_shown;
+
+/* The n-th of those that begin at place `of` of the tables. */
+HA_IN_ ha_op_shown ha_op_show(int of, int n, int operations) {
+    const char *word = NULL;
+    ha_op_shown shown;
+    for (size_t i = 0; i < sizeof ha_op_types / sizeof *ha_op_types && !word; i++)
+        if (n >= 0 && n < operations) word = ha_op_types[i].line[of + n].word;
+    if (word)
+        snprintf(shown.text, sizeof shown.text, "HA_%s", word);
+    else
+        snprintf(shown.text, sizeof shown.text, "operation %d", n);
+    for (char *c = shown.text; word && *c; c++)
+        if (*c >= 'a' && *c <= 'z') *c = (char)(*c - 'a' + 'A');
+    return shown;
+}
+
 /* ---- of a call ----------------------------------------------------------------------------------- */
 
 struct ha_op_kernel;

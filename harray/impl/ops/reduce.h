@@ -17,9 +17,8 @@ HA_IN_ ha_status ha_op_check_reduction(ha_op_reduction *r) {
     if (s) return s;
     c->key.tree = ha_op_tree_of(c->key.line->gives, r->operation);
     if (c->key.tree) return HA_OK;
-    return ha_view_fail(HA_ERR_ARGUMENT, c->operation, &c->view[0],
-                        "there is no such reduction (number %d) of these elements",
-                        (int)r->operation);
+    return ha_view_fail(HA_ERR_ARGUMENT, c->operation, &c->view[0], "there is no %s of %s",
+                        ha_op_show_reduction(r->operation).text, ha_dtype_name(c->view[0].type));
 }
 
 HA_IN_ ha_status ha_op_reduce_none(const ha_op_reduction *r, void *result) {

@@ -162,7 +162,9 @@ HA_IN_ ha_dvalue ha_scan_first(ha_dtype type, ha_reduction op) {
 HA_IN_ ha_status ha_scan_check_operation(ha_scanning *s, ha_reduction op, const darray *x) {
     ha_op_call c = {.operation = s->operation, .arrays = 1, .view = {*x}};
     const int operation = ha_scan_operation(op);
-    if (operation == HA_ASSIGN) return ha_op_no_operation(s->operation, (int)op);
+    if (operation == HA_ASSIGN)
+        return ha_op_no_operation(s->operation, ha_op_show_reduction(op),
+                                  "HA_SUM, HA_PRODUCT, HA_MIN, HA_MAX");
     const ha_status status = ha_op_check_line(&c, HA_OP_OF_COMBINES + operation);
     s->key.type = c.key.type;
     s->key.line = c.key.line;

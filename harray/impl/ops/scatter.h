@@ -13,7 +13,8 @@ HA_IN_ ha_status ha_scatter_line(const darray *y, int op, ha_op_key *key) {
     key->of[1] = op;
     if (op == HA_ASSIGN) return HA_OK;
     if (op != HA_ADD && op != HA_MULTIPLY && op != HA_MINIMUM && op != HA_MAXIMUM)
-        return ha_op_no_operation("ha_scatter", op);
+        return ha_op_no_combine("ha_scatter", op,
+                                "HA_ASSIGN, HA_ADD, HA_MULTIPLY, HA_MINIMUM, HA_MAXIMUM");
     const ha_status s = ha_op_check_line(&c, HA_OP_OF_COMBINES + op);
     key->type = c.key.type;
     key->line = c.key.line;

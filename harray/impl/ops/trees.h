@@ -332,4 +332,18 @@ HA_IN_ const ha_op_tree *ha_op_tree_of(ha_dtype type, ha_reduction operation) {
     return NULL;
 }
 
+/* Its name, for messages. */
+HA_IN_ ha_op_shown ha_op_show_reduction(ha_reduction operation) {
+    static const char *const names[] = {"HA_SUM",    "HA_PRODUCT", "HA_MIN", "HA_MAX",
+                                        "HA_AND",    "HA_OR",      "HA_XOR", "HA_SUM_EXACT",
+                                        "HA_MIN_AT", "HA_MAX_AT"};
+    ha_op_shown shown;
+    const size_t n = (size_t)operation;
+    if (n < sizeof names / sizeof *names)
+        snprintf(shown.text, sizeof shown.text, "%s", names[n]);
+    else
+        snprintf(shown.text, sizeof shown.text, "reduction %d", (int)operation);
+    return shown;
+}
+
 #endif

@@ -29,7 +29,7 @@ HA_IN_ void ha_words_add_view(ha_op_kernel *k, const ha_op_key *key, int n) {
                                     [2] = HA_DTYPE_uint16_t,
                                     [4] = HA_DTYPE_uint32_t,
                                     [8] = HA_DTYPE_uint64_t};
-    ha_index_add_view(k, n ? HA_KERNEL_IN_ : HA_KERNEL_OUT_, ha_op_array_names[n], word[key->of[1]],
+    ha_index_add_view(k, n ? HA_KERNEL_IN_ : HA_KERNEL_OUT_, ha_op_pair_names[n], word[key->of[1]],
                       key->rank);
     k->parameter[k->op.kernel.parameters - 1].bytes = (size_t)key->of[0];
 }
@@ -55,7 +55,7 @@ HA_IN_ ha_text ha_words_begin(ha_op_kernel *k, const ha_op_key *key, const char 
 /* That word of an element: x.data[(i * x.stride[0] + j * x.stride[1]) * 3 + w] */
 HA_IN_ void ha_words_put_word(ha_text *t, const ha_op_key *key, int n) {
     static const char *const index = "ijkl";
-    const char *name = ha_op_array_names[n];
+    const char *name = ha_op_pair_names[n];
     ha_print(t, "%s.data[(", name);
     if (ha_op_by_number(key))
         ha_print(t, "ha_strided_place_(%s.extent, %s.stride, %d, i)", name, name, key->rank);
