@@ -5,8 +5,8 @@
  *
  * In that file #define HARRAY_OPS_TYPES double, half, … before it has operations compiled for these types only, of the names
  * that HARRAY(T) has ready: fewer bytes, and less time for the compiler. What has no arithmetic is there of all types: what
- * moves elements (copies, ha_where, ha_gather, ha_sort, …), and of all integers fills, sequences, comparisons and
- * counts; all else is HA_ERR_UNSUPPORTED of other types. Without it all types are there. */
+ * moves elements (copies and ha_gather, structs among them; of numbers ha_where, ha_sort, …), and of all integers fills,
+ * sequences, comparisons and counts; all else is HA_ERR_UNSUPPORTED of other types. Without it all types are there. */
 #ifndef HARRAY_WITH_OPS_H
 #define HARRAY_WITH_OPS_H
 

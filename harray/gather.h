@@ -10,7 +10,9 @@
  * the lowest index of an array is. They are looked at where they are, before anything is changed; the call waits for
  * that. As long as nobody opens them to write it is not done again, but in the caller's own memory, and where they lie at
  * more than one step. No other thread may change them meanwhile. Elements are of any type whose size is 1, 2, 4, 8 or 16 bytes,
- * structs of the program among them, and of the same type in all arrays of a call but those of indices and masks.
+ * structs of the program among them, and of the same type in all arrays of a call but those of indices and masks. Structs of 12
+ * bytes, such as three floats, are rows of a two-dimensional array of their numbers (darray_wrap takes them where they are): rows
+ * are gathered and scattered, and compacted by ha_find and ha_gather.
  *
  * ---- errors, beside those of ops.h; nothing has been changed then
  *   HA_ERR_ARGUMENT     an index that is below zero or not below the extent: the first one, its place, and the extent are told;

@@ -64,7 +64,8 @@ enum { HA_SCAN_ALL_ = INT32_MIN };
  * (x - low) * (parts / (high - low)), rounded down, which is computed in float for float, half and bfloat16, and in double for
  * double and integers, also those of 8 and 16 bits. Numbers of bins 0 … n - 1 are counted by (counts, x, 0, n, …).
  * *outside = how many are not in [low, high), NaN among them: a number of any type of C; so it waits. counts is of one dimension
- * and a type of integers. HA_ERR_ARGUMENT, too, unless low < high and both are finite. */
+ * and a type of integers. HA_ERR_ARGUMENT, too, unless low < high and both are finite, also in the type that is
+ * computed in, and as are high - low and parts / (high - low) there: not -1e308 to 1e308, nor 0 to 1e-45 of float. */
 #define ha_histogram(counts, x, low, high, outside, context)                                       \
     ha_histogram_(HA_DARRAY(counts), HA_DARRAY(x), low, high, HA_DTYPE_OF(__typeof__(*(outside))), \
                   outside, context, HA_SITE)

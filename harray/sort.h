@@ -41,7 +41,7 @@ typedef enum ha_sort_order { HA_ASCENDING, HA_DESCENDING } ha_sort_order;
     ha_sorting_(HA_DARRAY(at), HA_DARRAY(x), order, context, HA_SITE)
 
 /* Sorts the keys, and puts what belongs to each at its place: values[i], or all of values[i, …], belongs to keys[i]. The values are of
- * any type that ha_gather moves. */
+ * any type that ha_gather moves; so three floats each are an array of extents n and 3. */
 #define ha_sort_by_key(keys, values, order, context)                                               \
     ha_sort_by_key_(HA_DARRAY(keys), HA_DARRAY(values), order, context, HA_SITE)
 
