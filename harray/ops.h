@@ -125,8 +125,8 @@ typedef enum ha_combine_operation {
 #define ha_clip(y, x, low, high, context)                                                          \
     ha_clip_(HA_DARRAY(y), HA_DARRAY(x), HA_DVALUE(low), HA_DVALUE(high), context, HA_SITE)
 
-/* z = x where the mask, of uint8_t or bool, is not 0, and y elsewhere. Of numbers of
- * all types, those of 8 and 16 bits and bool among them. */
+/* z = x where the mask, of uint8_t or bool, is not 0, and y elsewhere. Of numbers of all
+ * types, those of 8 and 16 bits and bool among them. */
 #define ha_where(z, mask, x, y, context)                                                           \
     ha_where_(HA_DARRAY(z), HA_DARRAY(mask), HA_DARRAY(x), HA_DARRAY(y), context, HA_SITE)
 
@@ -182,9 +182,10 @@ typedef enum ha_combine_operation {
  * are summed and multiplied in 64 bits, and wrap around there; bits (HA_AND, HA_OR, HA_XOR) are of
  * integers. All others are joined in their own type, half and bfloat16 in float, whatever the result
  * is: of many floats a sum by HA_SUM loses what one by HA_SUM_EXACT keeps, which sums what rounding
- * takes away, too (reduce.h), or one of a copy in double (darray_copy). HA_MIN_AT and HA_MAX_AT give the place of the first of the least, of the greatest
- * elements. NaN is both. Of complex elements there are sums and products. Reductions of no elements
- * are those of no lanes. Same bits: as reductions. */
+ * takes away, too (reduce.h), or one of a copy in double (darray_copy). HA_MIN_AT and HA_MAX_AT
+ * give the place of the first of the least, of the greatest elements. NaN is both. Of complex
+ * elements there are sums and products. Reductions of no elements are those of no lanes. Same bits:
+ * as reductions. */
 #define ha_reduce(op, x, result, context)                                                          \
     ha_reduce_(op, HA_DARRAY(x), HA_DTYPE_OF(__typeof__(*(result))), result, context, HA_SITE)
 

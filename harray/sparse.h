@@ -1,4 +1,5 @@
-/* Sparse vectors: the indices of some elements, ascending, and their values; all others are 0. Indices are not below zero. A part of the manual of ops.h.
+/* Sparse vectors: the indices of some elements, ascending and not below zero, and their values; all others are 0. A part of the
+ * manual of ops.h.
  *
  *     HA_CHECK(ha_find(at, mask, &count, gpu));                              // from a dense one: indices,
  *     HA_CHECK(ha_compact(x, dense, mask, &count, gpu));                     // values
@@ -19,9 +20,9 @@
  * numbers an element is taken at the context, and given back.
  *
  * Errors, beside those of ops.h; nothing has been changed then:
- *   HA_ERR_ARGUMENT  indices that do not ascend, or are below zero: the first place is told; there are not as many values as indices; types that do
- *                    not fit together; z_at or z has no room, or an element in common with the other one; the count does not
- *                    fit its type
+ *   HA_ERR_ARGUMENT  indices that do not ascend, or are below zero: the first place is told; there are not as many values as
+ *                    indices; types that do not fit together; z_at or z has no room, or an element in common with the other
+ *                    one; the count does not fit its type
  *   HA_ERR_MEMORY    no memory at the context for what is in between */
 #define ha_sparse_combine(op, z_at, z, x_at, x, y_at, y, count, context)                           \
     ha_sparse_combine_(op, HA_DARRAY(z_at), HA_DARRAY(z), HA_DARRAY(x_at), HA_DARRAY(x),           \
