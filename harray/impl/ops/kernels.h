@@ -67,12 +67,12 @@ HA_IN_ ha_kernel_parameter_ *ha_op_add_parameter(ha_op_kernel *k, ha_kernel_mode
 /* A copy is y = x; what is compared are the last two. */
 static const char *const ha_op_pair_names[] = {"y", "x", "y"};
 
-/* As in ops.h: z of x and y, y of x, or x alone. */
+/* As in ops.h: z of x and y, y of x, or x alone; z, x, … of kernels that are not element by element. */
 HA_IN_ const char *ha_op_array_name(const ha_op_key *key, int n) {
-    static const char *const names[][HA_OP_ARRAYS] = {{"x"}, {"y", "x"}, {"z", "x", "y"}};
+    static const char *const names[][HA_OP_ARRAYS] = {{"x"}, {"y", "x"}, {"z", "x", "y", "w"}};
     static const char *const chosen[HA_OP_ARRAYS] = {"z", "mask", "x", "y"};
-    if (key->line->kind == HA_OP_CHOICE) return chosen[n];
-    return names[key->tree ? 2 : key->line->arguments][n];
+    if (key->make || key->tree) return names[2][n];
+    return key->line->kind == HA_OP_CHOICE ? chosen[n] : names[key->line->arguments][n];
 }
 
 HA_IN_ void ha_op_add_array(ha_op_kernel *k, int n) {
