@@ -3,7 +3,7 @@
 
 The flow between walls is a parabola on every context and in every layout, and there the pictures and the plot of a
 flow are the same files. Pictures show an obstacle where the given one is opaque, whatever kind of PNG that is, and
-a wake behind it; the plot has as many points as there are samples. A flow that diverges is told. What is wrong with
+a wake behind it; the plot has as many points as there are samples. A plot is written into the file that is there. A flow that diverges is told. What is wrong with
 the command line, a picture or a directory is said in one line, and leaves no file.
 """
 import math
@@ -244,7 +244,57 @@ def test_divergence(t):
     with open(kept, encoding="utf-8") as file:
         t.check("its plot is not written", file.read() == "what was there")
     t.check("and nothing is said of drag", "coefficient" not in done.stdout, done)
-    t.check("no part of a plot stays", not [n for n in os.listdir(t.folder) if ".part" in n], os.listdir(t.folder))
+    os.symlink("made.svg", t.path("link-to-none.svg"))
+    t.bad("a flow that diverges, and a plot that is new", 1, "the flow diverges", "--sites", "8", "--coarse",
+          "--reynolds", "1000", "--time", "4", "--quiet", "--plot", t.path("link-to-none.svg"))
+    t.check("is not there, either", os.path.islink(t.path("link-to-none.svg")) and not os.path.exists(t.path("made.svg")))
+
+
+LITTLE = [*SMALL, "--quiet", "--time", "0.1"]
+
+
+def plotted(t, name, path):
+    """A plot there, and nothing behind it."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    t.check(name, text.startswith("<svg ") and text.endswith("</svg>\n") and text.count("</svg>") == 1, text[-200:])
+
+
+def test_plots(t):
+    """A file that is there is written to, and not replaced by another. It is longer than a plot."""
+    kept = t.make("long.svg", "what was there\n" * 4096)
+    os.chmod(kept, 0o640)
+    os.symlink("long.svg", t.path("link.svg"))
+    before = os.stat(kept)
+    done = t.run(*LITTLE, "--plot", t.path("link.svg"))
+    after = os.stat(kept)
+    t.check("a plot by a link", done.returncode == 0 and os.path.islink(t.path("link.svg")), done)
+    plotted(t, "what the link names has the plot", kept)
+    t.check("it is the same file, of the same mode", (before.st_ino, before.st_mode) == (after.st_ino, after.st_mode))
+
+    done = t.run(*LITTLE, "--plot", t.path("link-to-none.svg"))
+    t.check("a plot by a link to no file yet", done.returncode == 0 and os.path.islink(t.path("link-to-none.svg")), done)
+    plotted(t, "the link's file is made", t.path("made.svg"))
+
+    done = t.run(*LITTLE, "--frames", t.path("both"), "--plot", t.path("both/forces.svg"))
+    t.check("a plot among frames that are new", done.returncode == 0, done)
+    plotted(t, "it is there", t.path("both/forces.svg"))
+
+
+def test_short_of_room(t):
+    """Files may have 1024 bytes at most, which is less than a plot takes."""
+    limited = 'trap "" XFSZ; ulimit -f 1 || exit 9; exec "$0" "$@"'
+    for name, old in ("short", b"what was there\n"), ("new", None):
+        path = t.path(f"room-{name}.svg")
+        if old:
+            t.make(f"room-{name}.svg", old)
+        done = t.run("-c", limited, t.program, *LITTLE, "--plot", path, program="/bin/sh")
+        t.check(f"no room for a plot, {name}", done.returncode == 1 and "File too large" in done.stderr, done)
+        there = None
+        if os.path.exists(path):
+            with open(path, "rb") as file:
+                there = file.read()
+        t.check(f"and what was there is kept, {name}", there == old, there and there[:99])
 
 
 def test_options(t):
@@ -295,7 +345,8 @@ def test_bad_pictures(t):
 def test_bad_places(t):
     text = t.make("text.png", b"text, no picture")
     t.bad("no directory", 1, "No such file", "--frames", t.path("no/where"))
-    t.bad("a file as directory", 1, "Not a directory", "--time", "0.1", "--quiet", "--frames", text)
+    done = t.bad("a file as directory", 1, "Not a directory", "--time", "0.1", "--quiet", "--frames", text)
+    t.check("it is told before anything else", done.stdout == "", done)
     t.bad("no room for the plot", 1, "No such file", "--plot", t.path("no/where.svg"))
     t.bad("a directory as plot", 1, "Is a directory", "--plot", t.folder)
     t.bad("a file as the plot's directory", 1, "Not a directory", "--plot", os.path.join(text, "a.svg"))
@@ -307,6 +358,14 @@ def test_bad_places(t):
     os.mkdir(t.path("locked"), 0o555)
     t.bad("a locked directory", 1, "Permission denied", "--frames", t.path("locked"))
     t.bad("a plot in a locked directory", 1, "Permission denied", "--plot", t.path("locked/a.svg"))
+    os.chmod(t.path("locked"), 0o755)
+    there = t.make("locked/there.svg", "what was there")
+    os.chmod(t.path("locked"), 0o555)
+    done = t.run(*LITTLE, "--plot", there)
+    t.check("a plot that is there in a locked directory", done.returncode == 0, done)
+    plotted(t, "it is written", there)
+    os.chmod(there, 0o444)
+    t.bad("a locked plot", 1, "Permission denied", "--plot", there)
 
 
 def main():
@@ -316,6 +375,8 @@ def main():
         test_contexts(t)
         test_files(t)
         test_divergence(t)
+        test_plots(t)
+        test_short_of_room(t)
         test_options(t)
         test_layouts(t)
         test_bad_pictures(t)
