@@ -1,5 +1,6 @@
 """What the checks of the examples share: results as TAP, files that they make, and a program that they run."""
 import os
+import re
 import subprocess
 
 
@@ -33,6 +34,12 @@ class Checks:
 
     def skip(self, name, why):
         self.check(f"{name} # SKIP {why}", True)
+
+    @staticmethod
+    def lacks(done, kind):
+        """A program that has ended says that there is no such context. All else that may go wrong is no reason to skip."""
+        return done.returncode != 0 and bool(
+            re.search(rf"no (context|kind of context is called) '{kind}[:']", done.stderr))
 
     def run(self, *arguments, program=None, **environment):
         return subprocess.run([program or self.program, *arguments], capture_output=True, text=True,
