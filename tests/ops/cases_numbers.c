@@ -220,8 +220,8 @@ TEST(joined) {
                     reduce_some(types[t], (ha_reduction)op);
 }
 
-/* Ones beside a number whose neighbours are 16 or 64 away: a plain sum loses them. (Of a dimension sums have the bits of each row's,
- * cases_along.c.) */
+/* Ones beside a number whose neighbours are 16 or 64 away: a plain sum loses them. More than 1,024 elements are summed in parts, and
+ * what each part has lost is to be joined, too. (Of a dimension sums have the bits of each row's, cases_along.c.) */
 static void sum_exactly(ha_dtype type, double large, int64_t n) {
     const darray x = darray_new(type, 1, &n, H);
     char result[16];
@@ -241,6 +241,8 @@ TEST(compensated) {
     sum_exactly(HA_DTYPE_double, 1e17, 999);
     sum_exactly(HA_DTYPE_float, 1e9, 999);
     sum_exactly(HA_DTYPE_double, 1e17, 40);
+    sum_exactly(HA_DTYPE_double, 1e17, 5000);
+    sum_exactly(HA_DTYPE_float, 1e9, 5000);
 }
 
 /* What is true or false is added as 1 or 0. */
