@@ -1,5 +1,5 @@
 /* Operations on arrays against the same loops by hand, in the same memory: in cache, from DRAM, on the interior of a
- * grid; and what the call of one costs. */
+ * grid; against copies of as many bytes; and what the call of one costs. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -55,9 +55,12 @@ typedef struct work {
     float *pf;
     array_double_2 grid, interior;
     double *pgrid;
+    char *from, *to; /* of memcpy */
+    size_t copied;
 } work;
 
 BENCH_TIME(fill, HA_CHECK(darray_fill(HA_DARRAY(w->z), HA_DVALUE(0.5), NULL)))
+BENCH_TIME(memcpy, memcpy(w->to, w->from, w->copied))
 BENCH_TIME(memset, memset(w->pz, 1, (size_t)w->n * sizeof *w->pz))
 BENCH_TIME(convert, HA_CHECK(darray_copy(HA_DARRAY(w->f), HA_DARRAY(w->x), NULL)))
 BENCH_TIME(convert_by_hand, convert_by_hand(w->n, w->px, w->pf))
@@ -66,6 +69,7 @@ BENCH_TIME(abs_by_hand, abs_by_hand(w->n, w->px, w->py))
 BENCH_TIME(copy, HA_CHECK(darray_copy(HA_DARRAY(w->y), HA_DARRAY(w->x), NULL)))
 BENCH_TIME(gather, HA_CHECK(ha_gather(w->y, w->x, w->at, NULL)))
 BENCH_TIME(axpby, HA_CHECK(ha_axpby(w->z, 0.5, w->x, 0.25, w->y, NULL)))
+BENCH_TIME(axpy, HA_CHECK(ha_axpy(w->z, 1e-9, w->x, NULL)))
 BENCH_TIME(axpby_by_hand, axpby_by_hand(w->n, 0.5, w->px, 0.25, w->py, w->pz))
 BENCH_TIME(dot, HA_CHECK(ha_dot(w->x, w->y, &w->sum, NULL)))
 BENCH_TIME(dot_by_hand, w->sum = dot_by_hand(w->n, w->px, w->py))
@@ -137,12 +141,37 @@ static void loops(const char *fill_name, const char *convert_name, const char *a
     free_work(&w);
 }
 
+/* Against a memcpy that reads and writes as many bytes together. */
+static void beside_copying(const char *name, bench_function *function, work *w, size_t bytes) {
+    w->copied = bytes / 2;
+    figure(name, function, w, "memcpy", time_memcpy, 1.11, 0, bytes);
+}
+
+/* What is copied lies in memory of arrays, too, which is in huge pages where there are any. */
+static void bytes_from_dram(int64_t n) {
+    work w = work_of(n);
+    const size_t bytes = (size_t)n * sizeof(double);
+    harray_double from = harray_double_filled(2 * (size_t)n, 1),
+                  to = harray_double_filled(2 * (size_t)n, 2);
+    HA_WRITING(v, from, ha_host()) w.from = (char *)v.data;
+    HA_WRITING(v, to, ha_host()) w.to = (char *)v.data;
+    beside_copying("convert, bytes", time_convert, &w, bytes + bytes / 2);
+    beside_copying("abs, bytes", time_abs, &w, 2 * bytes);
+    beside_copying("a x + b y, bytes", time_axpby, &w, 3 * bytes);
+    beside_copying("y += a x, bytes", time_axpy, &w, 3 * bytes);
+    beside_copying("where, bytes", time_where, &w, 3 * bytes + (size_t)n);
+    HA_CHECK(harray_double_free(&from));
+    HA_CHECK(harray_double_free(&to));
+    free_work(&w);
+}
+
 int main(int argc, char **argv) {
     bench_begin(argc, argv, "plain");
     loops("fill, in cache", "convert, in cache", "abs, in cache", "a x + b y, in cache",
           "dot, in cache", "where, in cache", IN_CACHE);
     loops("fill, from DRAM", "convert, from DRAM", "abs, from DRAM", "a x + b y, from DRAM",
           "dot, from DRAM", "where, from DRAM", FROM_DRAM);
+    bytes_from_dram(FROM_DRAM);
     work w = work_of(FEW);
     figure("a u on the interior", time_interior, &w, "by hand", time_interior_by_hand, 1.1, 0, 0);
     figure("fill of 8 elements", time_fill, &w, "two accesses", time_two_accesses, 0, 300, 0);

@@ -1,10 +1,12 @@
-/* Operations by index against the same loops by hand, in the same memory: indices one after the other, and in any order. */
+/* Operations by index against the same loops by hand, in the same memory: indices one after the other, and in any order. A gather
+ * of the former, which has the memory's bandwidth, against a copy of as many bytes, too. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 #include "../harray_ops.h"
 
 #include "bench.h"
+#include <string.h>
 
 #define LOOP __attribute__((noinline, aligned(64))) static
 enum { IN_CACHE = 16384, FROM_DRAM = 1 << 23 };
@@ -30,8 +32,11 @@ typedef struct work {
     double *px, *py;
     int32_t *pat;
     uint8_t *pmask;
+    char *from, *to; /* of memcpy */
+    size_t copied;
 } work;
 
+BENCH_TIME(memcpy, memcpy(w->to, w->from, w->copied))
 BENCH_TIME(gather, HA_CHECK(ha_gather(w->y, w->x, w->at, NULL)))
 BENCH_TIME(gather_by_hand, gather_by_hand(w->n, w->px, w->pat, w->py))
 BENCH_TIME(scatter, HA_CHECK(ha_scatter(HA_ADD, w->y, w->at, w->x, NULL)))
@@ -71,6 +76,20 @@ static void figure(const char *name, bench_function *function, work *w, bench_fu
                               (size_t)w->n * bytes});
 }
 
+/* Against a memcpy that reads and writes as many bytes together, in the memory of arrays, too. */
+static void gather_beside_copying(work *w) {
+    const size_t bytes = 20 * (size_t)w->n;
+    w->copied = bytes / 2;
+    harray_double from = harray_double_filled(2 * (size_t)w->n, 1),
+                  to = harray_double_filled(2 * (size_t)w->n, 2);
+    HA_WRITING(v, from, ha_host()) w->from = (char *)v.data;
+    HA_WRITING(v, to, ha_host()) w->to = (char *)v.data;
+    bench_run(
+        &(bench_figure){"gather, bytes", time_gather, w, "memcpy", time_memcpy, w, 1.11, 0, bytes});
+    HA_CHECK(harray_double_free(&from));
+    HA_CHECK(harray_double_free(&to));
+}
+
 int main(int argc, char **argv) {
     bench_begin(argc, argv, "plain");
     work w = work_of(IN_CACHE, 1);
@@ -80,6 +99,7 @@ int main(int argc, char **argv) {
     free_work(&w);
     w = work_of(FROM_DRAM, 1);
     figure("gather, from DRAM", time_gather, &w, time_gather_by_hand, 1.1, 20);
+    gather_beside_copying(&w);
     figure("scatter, from DRAM", time_scatter, &w, time_scatter_by_hand, 1.4, 28);
     figure("compact, from DRAM", time_compact, &w, time_compact_by_hand, 1, 17);
     free_work(&w);
