@@ -38,7 +38,7 @@ typedef struct ha_block {
     void *data;
     size_t bytes;
     ha_purpose use;
-    int is_beyond; /* for staging, beyond the budget */
+    int is_beyond;             /* for staging, beyond the budget */
     struct ha_array *resident; /* resident.h: whose it is; NULL: it is not listed */
     uint64_t stamp;            /* resident: of the incarnation, when it got its place in the list */
     int loose;                 /* the user's own, from ha_memory_allocate: no array's */

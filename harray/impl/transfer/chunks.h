@@ -116,8 +116,14 @@ HA_IN_ void ha_staging_give(const ha_memory *m, int beyond) {
 /* Gives back the blocks of chunks that no thread enqueues with, once no queue uses them. */
 HA_IN_ void ha_staging_trim(const ha_memory *m) { ha_staging_give(m, 1); }
 
-/* The same for a memory that is full: what is beyond the budget takes room from nobody. */
-HA_IN_ void ha_staging_reclaim(ha_memory *m) { ha_staging_give(m, 0); }
+/* The same for a memory whose budget is taken: what is beyond that takes room from nobody. Where it is the backend that has
+ * no more they stay, as there would be none to pass through. */
+HA_IN_ void ha_staging_reclaim(ha_memory *m) {
+    ha_spin_lock(&m->pool.lock);
+    const uint64_t budget = m->pool.budget;
+    ha_spin_unlock(&m->pool.lock);
+    if (budget) ha_staging_give(m, 0);
+}
 
 /* A block of at least `bytes` bytes for a chunk, which is given back where there is none. */
 HA_IN_ ha_status ha_chunk_fill(ha_chunk *chunk, ha_memory *pinned, size_t bytes,
