@@ -63,10 +63,10 @@ HA_IN_ uint64_t ha_pool_budget(ha_memory *m, const uint64_t *change) {
 
 /* By how much more is handed out than the budget allows. */
 HA_IN_ uint64_t ha_pool_excess(ha_memory *m) {
-    ha_spin_lock(&m->pool.lock);
-    const ha_pool *p = &m->pool;
+    ha_pool *p = &m->pool;
+    ha_spin_lock(&p->lock);
     const uint64_t budget = p->budget, out = ha_pool_handed_out(p) + p->expected - p->beyond;
-    ha_spin_unlock(&m->pool.lock);
+    ha_spin_unlock(&p->lock);
     return budget && out > budget ? out - budget : 0;
 }
 
