@@ -257,7 +257,7 @@ TEST(an_overwrite_that_does_not_fit_any_more) {
     ha_records_access a;
     ha_fitting fitting = {.fits = fits_never};
     const ha_region all = ha_records_rows_(0, HA_END);
-    assert_int_equal(ha_records_open_if(&a, r.records, M1, "overwrite", &all, "here", &fitting),
+    assert_int_equal(ha_records_open_if(&a, r.records, M1, "overwrite", &all, 0, "here", &fitting),
                      HA_ERR_UNSUPPORTED);
     assert_true(fitting.misfit && !a.records);
     assert_int_equal(ha_take_error().status, HA_OK); /* whoever asks, tells it */
