@@ -6,20 +6,19 @@
  * (lattice.h) is a kernel, which runs on the host and on any device. flow.c says in which order kernels are
  * launched; no line of it copies or waits. Forces are measured without waiting for them, into an array,
  * which is read when a line is printed. */
-#define _XOPEN_SOURCE 700 /* POSIX 2008, and realpath */
+#define _POSIX_C_SOURCE 200809L
 #include "flow.h"
 
 #include "../png_io.h"
 #include "draw.h"
 #include "obstacle.h"
 #include "options.h"
+#include "plot_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -171,7 +170,7 @@ static flow *make_flow(const shape *s, const options *o, double viscosity, bool 
     return f;
 }
 
-/* ---- files --------------------------------------------------------------------------------------- */
+/* ---- streams ------------------------------------------------------------------------------------- */
 
 static bool is_folder(const char *path) {
     struct stat status;
@@ -186,69 +185,6 @@ static bool begin_frames(const char *folder) {
            complain("%s: %s", folder, strerror(errno));
 }
 
-/* A plot is drawn into memory, and written when it is complete: a file that was there stays as it
- * was until then, and after that keeps its mode, its owner and the links to it. */
-typedef struct plot_file {
-    const char *path; /* NULL: none */
-    int file;         /* open if there is a drawing */
-    char *made;       /* the file's own name if it was not there before; removed on failure */
-    FILE *drawing;
-    char *text; /* of the drawing, when that is closed */
-    size_t length;
-} plot_file;
-
-static bool plot_begin(plot_file *p) {
-    struct stat status;
-    if (!p->path) return true;
-    const bool is_new = stat(p->path, &status) != 0;
-    p->file = open(p->path, O_WRONLY | (is_new ? O_CREAT : 0), 0666);
-    if (p->file < 0) return complain("%s: %s", p->path, strerror(errno));
-    if (is_new) p->made = realpath(p->path, NULL);
-    p->drawing = open_memstream(&p->text, &p->length);
-    if (p->drawing) return true;
-    if (p->made) (void)remove(p->made);
-    free(p->made);
-    (void)close(p->file);
-    return complain("no memory");
-}
-
-/* Room for the plot, before anything of what was there is lost. What is no regular file is only
- * written to, and so is one of a file system that cannot say. */
-static bool plot_has_room(const plot_file *p, const struct stat *before) {
-    if (!S_ISREG(before->st_mode) || p->length == 0) return true;
-    const int error = posix_fallocate(p->file, 0, (off_t)p->length);
-    if (error != ENOSPC && error != EDQUOT && error != EFBIG) return true;
-    const bool kept = ftruncate(p->file, before->st_size) == 0;
-    return complain("%s: %s", p->path, strerror(kept ? error : errno));
-}
-
-static bool plot_write(const plot_file *p) {
-    struct stat before;
-    bool good = fstat(p->file, &before) == 0;
-    if (good && !plot_has_room(p, &before)) return false;
-    for (size_t done = 0; good && done < p->length;) {
-        const ssize_t wrote = write(p->file, p->text + done, p->length - done);
-        if (wrote > 0) done += (size_t)wrote;
-        good = wrote > 0 || (wrote < 0 && errno == EINTR);
-    }
-    if (good && S_ISREG(before.st_mode)) good = ftruncate(p->file, (off_t)p->length) == 0;
-    return good || complain("%s: %s", p->path, strerror(errno));
-}
-
-/* good: it is complete. */
-static bool plot_end(const plot_file *p, bool good) {
-    if (!p->drawing) return good;
-    if (fclose(p->drawing) != 0 && good) good = complain("no memory");
-    good = good && plot_write(p);
-    if (close(p->file) != 0 && good) good = complain("%s: %s", p->path, strerror(errno));
-    if (!good && p->made) (void)remove(p->made);
-    free(p->made);
-    free(p->text);
-    return good;
-}
-
-/* ---- streams ------------------------------------------------------------------------------------- */
-
 /* The stream past an obstacle; its frequency goes to *found. What goes to files is begun when there is a flow. */
 static bool stream(const shape *s, const options *o, double most, double *found) {
     bool written = true;
@@ -257,7 +193,7 @@ static bool stream(const shape *s, const options *o, double most, double *found)
     if (!f) return false;
     flow_results r; /* a context that cannot have it in the layout says so now */
     bool good = flow_measure(f, &r) || fails();
-    good = good && begin_frames(o->frames) && plot_begin(&plot);
+    good = good && begin_frames(o->frames) && plot_file_begin(&plot);
     if (good) {
         (void)printf("%" PRId64 " x %" PRId64
                      " sites, %s, on %s; Re %g, the obstacle takes %.3g %% of the width\n",
@@ -273,7 +209,7 @@ static bool stream(const shape *s, const options *o, double most, double *found)
     if (!written) good = complain("%s: %s", o->plot, strerror(errno));
     const ha_error error = ha_take_error();
     good = good && (error.status == HA_OK || complain("%s", error.text));
-    return plot_end(&plot, good);
+    return plot_file_end(&plot, good);
 }
 
 /* ---- what is known ------------------------------------------------------------------------------- */
