@@ -58,7 +58,7 @@ bool draw_frame(const flow_results *r, const shape *s, const char *path, char *e
 
 /* ---- the plot ---------------------------------------------------------------------------------- */
 
-enum { LEFT = 60, TOP = 20, WIDTH = 720, HEIGHT = 280, RIGHT = 60 };
+enum { LEFT = 60, TOP = 20, WIDTH = 720, HEIGHT = 280, RIGHT = 60, LETTERS = 14 };
 
 typedef struct scale {
     double last, least, most; /* of time, and of the curves */
@@ -69,19 +69,24 @@ static double y_of(scale s, double value) {
     return TOP + HEIGHT * (s.most - value) / (s.most - s.least);
 }
 
-/* What lies outside of the scale is cut off; its name stands behind its end, as high as the mean of its second half. */
-static void draw_curve(FILE *f, scale s, const char *name, const char *colour, const float *value,
-                       int64_t n, double each) {
-    double mean = 0;
+/* What lies outside of the scale is cut off; its name stands behind its end, at a height of its own. */
+static void draw_curve(FILE *f, scale s, const char *name, double height, const char *colour,
+                       const float *value, int64_t n, double each) {
     (void)fprintf(f,
                   "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\" "
                   "clip-path=\"url(#inside)\" points=\"",
                   colour);
     for (int64_t k = 0; k < n; k++)
         (void)fprintf(f, "%.2f,%.2f ", x_of(s, (double)(k + 1) * each), y_of(s, (double)value[k]));
-    for (int64_t k = n / 2; k < n; k++) mean += (double)value[k] / (double)(n - n / 2);
     (void)fprintf(f, "\"/>\n<text x=\"%d\" y=\"%.2f\" fill=\"%s\">%s</text>\n", LEFT + WIDTH + 8,
-                  y_of(s, mean) + 4, colour, name);
+                  height, colour, name);
+}
+
+/* Where the name of a curve stands: as high as the mean of the second half. */
+static double name_height(scale s, const float *value, int64_t n) {
+    double mean = 0;
+    for (int64_t k = n / 2; k < n; k++) mean += (double)value[k] / (double)(n - n / 2);
+    return y_of(s, mean) + 4;
 }
 
 /* A distance between marks of which there are at most about ten: 1, 2 or 5 times a power of ten. */
@@ -117,8 +122,11 @@ bool draw_forces(FILE *f, const float *drag, const float *lift, int64_t n, doubl
                   "</clipPath>\n",
                   LEFT + WIDTH + RIGHT, TOP + HEIGHT + 50, LEFT, TOP, WIDTH, HEIGHT);
     draw_marks(f, s);
-    draw_curve(f, s, "drag", "#c0501a", drag, n, each);
-    draw_curve(f, s, "lift", "#0d6ba8", lift, n, each);
+    const double of_drag = name_height(s, drag, n), of_lift = name_height(s, lift, n);
+    const double short_of = fmax(LETTERS - fabs(of_drag - of_lift), 0) / 2; /* of not overlapping */
+    const double apart = of_drag < of_lift ? short_of : -short_of;
+    draw_curve(f, s, "drag", of_drag - apart, "#c0501a", drag, n, each);
+    draw_curve(f, s, "lift", of_lift + apart, "#0d6ba8", lift, n, each);
     (void)fprintf(f,
                   "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">time, in heights of the obstacle "
                   "that the stream has gone</text>\n"

@@ -72,7 +72,9 @@ static double judge_forces(const flow_results *r, const shape *s, double each, F
             lift.data[k] = (float)((double)lift.data[k] / unit);
         }
         found = frequency(lift.data, r->samples / 2, r->samples, each);
-        (void)printf("drag coefficient %.3f", mean(drag.data, r->samples / 2, r->samples));
+        (void)printf("drag coefficient %.3f, lift coefficient %.3f",
+                     mean(drag.data, r->samples / 2, r->samples),
+                     mean(lift.data, r->samples / 2, r->samples));
         if (found > 0) (void)printf(", Strouhal number %.4f", found);
         (void)puts(" (of the second half)");
         if (plot) *written = draw_forces(plot, drag.data, lift.data, r->samples, each);
@@ -197,8 +199,8 @@ static bool stream(const shape *s, const options *o, double most, double *found)
     if (good) {
         (void)printf("%" PRId64 " x %" PRId64
                      " sites, %s, on %s; Re %g, the obstacle takes %.3g %% of the width\n",
-                     s->columns, s->rows, o->layout, o->context, o->reynolds,
-                     100 * height_of(s) / (double)s->rows);
+                     s->columns, s->rows, o->layout, ha_context_name(ha_context_find(o->context)),
+                     o->reynolds, 100 * height_of(s) / (double)s->rows);
         good = run(f, s, o, most);
     }
     if (good) {

@@ -20,10 +20,12 @@ void obstacle_free(shape *s) {
     *s = (shape){0};
 }
 
-/* Room for an obstacle, whose box it tells. */
+/* Room for an obstacle, whose box it tells. Columns are even in number, as rows are where `across` is:
+ * films want such frames. */
 static bool make_stream(shape *s, int64_t height, int64_t width, int64_t across, int64_t behind) {
     const int64_t row = (across - 1) * height / 2, column = 5 * height;
-    const bool good = obstacle_none(s, across * height, column + width + behind * height);
+    const int64_t columns = column + width + behind * height;
+    const bool good = obstacle_none(s, across * height, columns + columns % 2);
     s->box = ha_box2(row, row + height, column, column + width);
     return good;
 }

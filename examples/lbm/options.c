@@ -43,19 +43,26 @@ static double number(const char *option, const char *text, double least, double 
     return 0;
 }
 
-static bool set_option(options *o, const char *option, const char *value) {
+static bool set_number(options *o, const char *option, const char *value) {
     if (strcmp(option, "--reynolds") == 0)
         return (o->reynolds = number(option, value, 1, 1000)) > 0;
     if (strcmp(option, "--time") == 0) return (o->time = number(option, value, 0.1, 10000)) > 0;
-    if (strcmp(option, "--sites") == 0)
-        return (o->sites = (int64_t)floor(number(option, value, 8, 512))) > 0;
+    return (o->sites = (int64_t)floor(number(option, value, 8, 512))) > 0;
+}
+
+/* value: NULL if the option is the last word. */
+static bool set_option(options *o, const char *option, const char *value) {
+    const bool is_number = strcmp(option, "--reynolds") == 0 || strcmp(option, "--time") == 0 ||
+                           strcmp(option, "--sites") == 0;
     const char **text = strcmp(option, "--context") == 0  ? &o->context
                         : strcmp(option, "--layout") == 0 ? &o->layout
                         : strcmp(option, "--frames") == 0 ? &o->frames
                         : strcmp(option, "--plot") == 0   ? &o->plot
                         : strcmp(option, "--check") == 0  ? &o->check
                                                           : NULL;
-    if (!text) return complain("there is no option %s; see lbm --help", option);
+    if (!text && !is_number) return complain("there is no option %s; see lbm --help", option);
+    if (!value) return complain("%s wants a value; see lbm --help", option);
+    if (is_number) return set_number(o, option, value);
     *text = value;
     if (text != &o->check || strcmp(value, "poiseuille") == 0 || strcmp(value, "strouhal") == 0)
         return true;
@@ -73,15 +80,13 @@ int options_read(options *o, int argc, char **argv) {
         } else if (argv[i][0] != '-') {
             if (o->obstacle) return complain("one picture is enough, not '%s' as well", argv[i]), 2;
             o->obstacle = argv[i];
-        } else if (i + 1 == argc) {
-            return complain("%s: there is no such option, or it wants a value; see lbm --help",
-                            argv[i]),
-                   2;
         } else {
-            if (!set_option(o, argv[i], argv[i + 1])) return 2;
+            if (!set_option(o, argv[i], argv[i + 1])) return 2; /* behind the last one is NULL */
             i++;
         }
     }
+    if (o->check && (o->obstacle || o->frames || o->plot))
+        return complain("--check has a flow of its own: no picture, --frames or --plot"), 2;
     if (o->coarse || o->reynolds <= 10 * (double)o->sites) return -1;
     (void)complain("Re %g needs --sites %.0f at least, or the lattice is too coarse for it; "
                    "--coarse tries",

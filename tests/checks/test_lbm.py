@@ -134,7 +134,8 @@ def kinds_of_png():
 
 
 def test_kinds(t):
-    """The obstacle begins five heights from the left, and in the middle of eight; frames leave out the edge."""
+    """The obstacle begins five heights from the left, and in the middle of eight; frames leave out the edge. Films want
+    them to be even, whatever the obstacle is."""
     solid = {(3 * SITES + SITES // 2 + j - 1, 5 * SITES + i - 1)
              for j, line in enumerate(SHAPE) for i, c in enumerate(line) if c == "#"}
     for number, (name, data, colour) in enumerate(kinds_of_png()):
@@ -143,6 +144,7 @@ def test_kinds(t):
         rows = read_png(os.path.join(frames, "frame-0000.png")) if done.returncode == 0 else []
         found = {(j, i) for j, row in enumerate(rows) for i, pixel in enumerate(row) if pixel == colour}
         t.check(f"an obstacle of {name}", found == solid, done, sorted(found ^ solid)[:9])
+        t.check(f"even frames, {name}", rows and len(rows) % 2 == 0 and len(rows[0]) % 2 == 0)
 
 
 # ---- flows -------------------------------------------------------------------------------------
@@ -162,7 +164,8 @@ def test_contexts(t):
 
     done, host = flow("host")
     lines = done.stdout.splitlines()
-    t.check("a small flow", len(lines) == 2 and re.match(r"drag coefficient \d", lines[1]) and len(host) == 3, done)
+    coefficients = r"drag coefficient \d+\.\d+, lift coefficient -?\d+\.\d+ "
+    t.check("a small flow", len(lines) == 2 and re.match(coefficients, lines[1]) and len(host) == 3, done)
     for number, (context, layout) in enumerate([("host", "soa"), ("host", "aosoa(16)"), ("sim", "aos"),
                                                 ("opencl", "soa"), ("opencl", "aosoa(8)")]):
         name = f"{layout} on {context}"
@@ -237,6 +240,16 @@ def test_files(t):
     check_plot(t, plot, 32)
 
 
+def test_names(t):
+    """A bar across the stream has about as much lift as drag: the names of both can be read."""
+    bar = ["." * k + "##" + "." * (SITES - 1 - k) for k in range(SITES)]
+    plot = t.path("bar.svg")
+    done = t.run(*SMALL, "--quiet", "--time", "2", "--plot", plot, t.make("bar.png", png(drawn((1, 255), (1, 0), bar))))
+    heights = [float(e.get("y")) for e in xml.parse(plot).getroot().iter("{http://www.w3.org/2000/svg}text")
+               if e.text in ("drag", "lift")]
+    t.check("names do not overlap", len(heights) == 2 and 12 < abs(heights[0] - heights[1]) < 16, done, heights)
+
+
 def test_divergence(t):
     kept = t.make("kept.svg", "what was there")
     done = t.bad("a flow that diverges", 1, "the flow diverges", "--sites", "8", "--coarse", "--reynolds", "1000",
@@ -299,12 +312,15 @@ def test_short_of_room(t):
 
 def test_options(t):
     t.bad("another option", 2, "there is no option", "--colour", "red")
-    t.bad("no value", 2, "--sites", "--sites")
+    t.bad("no value", 2, "--sites wants a value", "--sites")
+    t.bad("another option, last", 2, "there is no option --colour", "--colour")
     t.bad("a small number", 2, "from 8 to 512, not '7'", "--sites", "7")
     t.bad("no number", 2, "not 'nan'", "--reynolds", "nan")
     t.bad("too coarse", 2, "needs --sites 50", "--reynolds", "500")
     t.bad("no check", 2, "poiseuille or strouhal", "--check", "drag")
     t.bad("two pictures", 2, "one picture", "a.png", "b.png")
+    t.bad("a check of a picture", 2, "a flow of its own", "--check", "poiseuille", "a.png")
+    t.bad("a plot of a check", 2, "a flow of its own", "--check", "strouhal", "--plot", "a.svg")
     t.bad("no such context", 1, "nosuch", "--context", "nosuch")
     done = t.run("--help")
     t.check("help", done.returncode == 0 and done.stderr == "" and "--layout" in done.stdout, done)
@@ -374,6 +390,7 @@ def main():
         test_kinds(t)
         test_contexts(t)
         test_files(t)
+        test_names(t)
         test_divergence(t)
         test_plots(t)
         test_short_of_room(t)
