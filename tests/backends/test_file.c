@@ -158,6 +158,8 @@ TEST(there_is_none_until_it_is_configured) {
     expect_error(HA_ERR_NOT_FOUND, 0, "HARRAY_FILE");
     open_disk(1 << 20, 0);
     assert_int_equal(ha_context_count("file"), 1);
+    assert_null(ha_context_find("file:1"));
+    expect_error(HA_ERR_NOT_FOUND, 0, "no context 'file:1': there is 1 device of that kind");
     assert_string_not_equal(ha_context_kind(ha_context_best()), "file");
 }
 

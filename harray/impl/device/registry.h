@@ -338,8 +338,9 @@ HA_IN_ ha_context *ha_context_open(const char *kind, int number, const char *ope
         ha_fail(HA_ERR_NOT_FOUND, operation, "%sno context '%s:%d'", from, kind, number);
     else
         ha_fail(HA_ERR_NOT_FOUND, operation,
-                "%sno context '%s:%d': there are %d devices of that kind", from, kind, number,
-                devices);
+                devices == 1 ? "%sno context '%s:%d': there is %d device of that kind"
+                             : "%sno context '%s:%d': there are %d devices of that kind",
+                from, kind, number, devices);
     return NULL;
 }
 
