@@ -1,5 +1,5 @@
 /* A store of the program's as a memory: what it is called for, and what becomes of arrays when one of its functions
- * fails. What every backend must do is in test_backend.c; arrays that give way to a store are in arrays/cases_tiers.c.
+ * fails. What every backend must do is in test_backend.c; arrays that give way to a store are in arrays/cases_tiers_failing.c.
  *
  * Allocations fail on demand, one by one. */
 #define _GNU_SOURCE 1
