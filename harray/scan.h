@@ -43,7 +43,8 @@ typedef enum ha_scan_kind { HA_INCLUSIVE, HA_EXCLUSIVE } ha_scan_kind;
  *
  * The same bits everywhere: x is joined first to last in runs of 128 elements, and what is before a run is joined to each of
  * them; that is the exclusive scan of the runs' last numbers, in the same way, in runs of 128. On a device each run is a
- * lane. half and bfloat16 are float in between. */
+ * lane; on the host threads share lines, and long ones, where there are few, in blocks of 128 runs. half and bfloat16 are float
+ * in between. */
 #define ha_scan(op, y, x, kind, context)                                                           \
     ha_scan_(op, HA_DARRAY(y), HA_DARRAY(x), HA_SCAN_ALL_, kind, context, HA_SITE)
 #define ha_scan_along(op, y, x, dimension, kind, context)                                          \

@@ -299,6 +299,19 @@ static void by_order(ha_dtype type, const shape *s) {
     assert_int_equal(count, 9);
 }
 
+/* So long that threads share the blocks of a line. */
+static void long_scans(ha_dtype type, const shape *s) {
+    const darray x = random_of(type, s, 1), z = array_of(type, s);
+    HA_CHECK(ha_scan(HA_SUM, z, x, HA_INCLUSIVE, NULL));
+    tell_array("scan of all", HA_INCLUSIVE, z);
+    HA_CHECK(ha_scan(HA_SUM, z, x, HA_EXCLUSIVE, NULL));
+    tell_array("scan of all", HA_EXCLUSIVE, z);
+    if (!is_complex(type)) HA_CHECK(ha_scan(HA_MAX, z, x, HA_EXCLUSIVE, NULL));
+    tell_array("scan of all", HA_MAX, z);
+    HA_CHECK(ha_scan_along(HA_SUM, x, x, s->rank - 1, HA_INCLUSIVE, NULL));
+    tell_array("scan of each line, in place", 0, x);
+}
+
 /* ---- who computes -------------------------------------------------------------------------------- */
 
 typedef void operations(ha_dtype type, const shape *s);
@@ -317,6 +330,40 @@ static void run_inside_of_a_region(operations *run, ha_dtype type, const shape *
     run_all(run, type, s);
 }
 
+enum { PARTS = 5 };
+static int shared; /* launches */
+
+static void last_part_first(HA_UNUSED void *user, ha_run_part part, void *launch) {
+    shared++;
+    for (int i = PARTS; i-- > 0;) part(launch, i, PARTS);
+}
+
+/* As by threads of a program's own, but one after the other. */
+static void run_in_parts(operations *run, ha_dtype type, const shape *s) {
+    running = "parts";
+    ha_set_parallel(last_part_first, NULL);
+    run_all(run, type, s);
+    ha_set_parallel(NULL, NULL);
+}
+
+/* By one thread, by `least` threads and more up to 7, by `step` more each time, and by others. */
+static void compare(operations *run, ha_dtype type, const shape *s, int least, int step) {
+    char by[40];
+    omp_set_num_threads(1);
+    is_learning = 1;
+    run_all(run, type, s);
+    is_learning = 0;
+    for (int count = least; count <= 7; count += step) {
+        snprintf(by, sizeof by, "%d threads", count);
+        running = by;
+        omp_set_num_threads(count);
+        run_all(run, type, s);
+    }
+    run_inside_of_a_region(run, type, s);
+    run_in_parts(run, type, s);
+    forget_outcomes();
+}
+
 /* More lanes than threads need; few in the first dimension; few in all but one; whole rows. */
 static const shape shapes[] = {
     {1, 0, {10007}},  {1, 1, {9001}},      {2, 0, {2, 4099}},
@@ -328,23 +375,9 @@ enum { SHAPES = sizeof shapes / sizeof *shapes, TYPES = sizeof types / sizeof *t
 
 /* Of each shape one type, and two of the numbers of threads. */
 static void compare_all(operations *run, int first_type) {
-    char by[40];
     for (int i = 0; i < SHAPES; i++) {
         const ha_dtype type = types[(first_type + i) % TYPES];
-        const shape *s = &shapes[i];
-        if (is_complex(type) && run == by_order) continue;
-        omp_set_num_threads(1);
-        is_learning = 1;
-        run_all(run, type, s);
-        is_learning = 0;
-        for (int count = 2 + i % 3; count <= 7; count += 3) {
-            snprintf(by, sizeof by, "%d threads", count);
-            running = by;
-            omp_set_num_threads(count);
-            run_all(run, type, s);
-        }
-        run_inside_of_a_region(run, type, s);
-        forget_outcomes();
+        if (!is_complex(type) || run != by_order) compare(run, type, &shapes[i], 2 + i % 3, 3);
     }
 }
 
@@ -360,6 +393,20 @@ BY_THREADS(by_index, 3)
 BY_THREADS(sparse, 4)
 BY_THREADS(by_order, 0)
 
+/* Blocks, as many as they are for the last level of all; whole ones, with gaps; of some lines. */
+static void long_scans_by_threads(void **state) {
+    enum { BLOCK = HA_SCAN_BLOCK };
+    static const shape lines[] = {{1, 0, {5 * BLOCK + 77}},
+                                  {1, 1, {4 * BLOCK}},
+                                  {2, 1, {2, 3 * BLOCK + 1}},
+                                  {1, 0, {140 * BLOCK + 5}}};
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        for (int t = 0; t < TYPES; t++) compare(long_scans, types[t], &lines[i], 2 + t % 2, 4);
+    compare(long_scans, HA_DTYPE_float, &lines[3], 3, 9);
+    assert_true(shared > 0);
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(element_by_element_by_threads),
@@ -368,6 +415,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(by_index_by_threads),
         cmocka_unit_test(sparse_by_threads),
         cmocka_unit_test(by_order_by_threads),
+        cmocka_unit_test(long_scans_by_threads),
     };
     if (argc > 1) cmocka_set_test_filter(argv[1]);
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

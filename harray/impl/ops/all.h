@@ -43,7 +43,8 @@
  *     scatter.h      which of both
  *     split.h        views split in those dimensions along which an operation goes, and the others
  *     along.h        reductions along a dimension
- *     scan_loops.h   scans on the host
+ *     scan_runs.h    scans on the host: runs of numbers, and what is before each
+ *     scan_loops.h   scans on the host: which thread scans what
  *     scan.h         scans
  *     offsets.h      offsets of counts, differences
  *     sparse.h       sparse vectors
@@ -96,6 +97,7 @@
 #include "scatter.h"
 #include "split.h"
 #include "along.h"
+#include "scan_runs.h"
 #include "scan_loops.h"
 #include "scan.h"
 #include "offsets.h"

@@ -1,4 +1,4 @@
-/* ha_scan: on the host a lane scans a line, all of it. On a device a lane has a run of 128 elements: first the last number of each
+/* ha_scan: on the host a lane is a line. On a device a lane has a run of 128 elements: first the last number of each
  * is found; these are scanned, in the same way; and then each run is scanned with what is before it. */
 #ifndef HARRAY_IMPL_OPS_SCAN_H
 #define HARRAY_IMPL_OPS_SCAN_H

@@ -1,218 +1,89 @@
-/* Scans on the host. Numbers are joined first to last in runs of 128; the runs' last numbers are items of the next level, in which
- * the same is done: what is before an item, its carry, is the exclusive scan there. */
+/* Scans on the host: who scans what. Threads share lines, and where there are fewer of these than threads, the blocks of a line, each
+ * of 128 runs: first what the numbers of each block are when they are joined is found, which are items of the level above
+ * the runs; then all blocks are scanned, each with its carry. */
 #ifndef HARRAY_IMPL_OPS_SCAN_LOOPS_H
 #define HARRAY_IMPL_OPS_SCAN_LOOPS_H
 
-#include "split.h"
+#include "scan_runs.h"
 
-/* Lines that are scanned side by side; levels of 2^42 numbers. */
-enum { HA_SCAN_RUN = 128, HA_SCAN_WIDTH = 256, HA_SCAN_LEVELS = 6 };
+/* ---- blocks of a line ---------------------------------------------------------------------------- */
 
-/* What a kernel does. */
-enum { HA_SCAN_LINES, HA_SCAN_LASTS, HA_SCAN_PUT, HA_SCAN_EXCLUSIVE_ = 4 /* is added to these */ };
+enum { HA_SCAN_BLOCK = HA_SCAN_RUN * HA_SCAN_RUN };
 
-/* rank: of the dimensions along which is scanned, and 16 times that of the others. */
-HA_IN_ int ha_scan_along_rank(const ha_op_key *key) { return key->rank % 16; }
-HA_IN_ int ha_scan_others_rank(const ha_op_key *key) { return key->rank / 16; }
-HA_IN_ int ha_scan_is_exclusive(const ha_op_key *key) { return key->of[0] / HA_SCAN_EXCLUSIVE_; }
-HA_IN_ int ha_scan_does(const ha_op_key *key) { return key->of[0] % HA_SCAN_EXCLUSIVE_; }
+typedef struct ha_scan_blocks {
+    const ha_scan_walk *walk;
+    int64_t line;
+    size_t bytes; /* of a number */
+    char *carry;  /* one of each block; at first what its numbers are when they are joined */
+    void (*run)(const struct ha_scan_blocks *blocks, int64_t block);
+} ha_scan_blocks;
 
-/* ---- one run ------------------------------------------------------------------------------------- */
-
-/* Numbers first to last, each joined with what is before the run; *last is theirs alone. y may be x. */
-#define HA_IS_SCANNED_HA_ADD_ ~, 1
-#define HA_IS_SCANNED_HA_MULTIPLY_ ~, 1
-#define HA_IS_SCANNED_HA_MINIMUM_ ~, 1
-#define HA_IS_SCANNED_HA_MAXIMUM_ ~, 1
-#define HA_SCAN_LINE_(T, operation, ...)                                                           \
-    HA_VARIANT_(HA_SCAN_LINE_, HA_DEFINED_(HA_IS_SCANNED_##operation##_))(T, __VA_ARGS__)
-#define HA_SCAN_LINE_0_(T, word, ...)
-#define HA_SCAN_LINE_1_(T, word, ...)                                                              \
-    HA_FN T ha_scan_join_##word##_##T(T u, T v) { return __VA_ARGS__; }                            \
-    HA_CONTRACTED_0_ HA_IN_ void ha_scan_##word##_##T(                                             \
-        const void *from, void *to, int64_t n, const void *before, int is_exclusive, void *last) { \
-        const T *x = (const T *)from, c = *(const T *)before;                                      \
-        T *const y = (T *)to, p = *x;                                                              \
-        *y = is_exclusive ? c : ha_scan_join_##word##_##T(p, c);                                   \
-        for (int64_t k = 1; k < n; k++) {                                                          \
-            const T joined = ha_scan_join_##word##_##T(p, x[k]);                                   \
-            y[k] = ha_scan_join_##word##_##T(is_exclusive ? p : joined, c);                        \
-            p = joined;                                                                            \
-        }                                                                                          \
-        *(T *)last = p;                                                                            \
-    }
-#define HA_SCAN_LINES_(X) HA_LINES_OF_TYPES_(HA_NO_LINE_, X, HA_NO_LINE_, HA_NO_LINE_, HA_NO_LINE_)
-#define HA_NO_LINE_(...)
-HA_CONTRACTION_0_
-HA_SCAN_LINES_(HA_SCAN_LINE_)
-HA_CONTRACTION_END_
-
-typedef void (*ha_scan_run_of)(const void *from, void *to, int64_t n, const void *before,
-                               int is_exclusive, void *last);
-#define HA_SCAN_ROW_(T, operation, ...)                                                            \
-    HA_VARIANT_(HA_SCAN_ROW_, HA_DEFINED_(HA_IS_SCANNED_##operation##_))(T, __VA_ARGS__)
-#define HA_SCAN_ROW_0_(T, word, ...)
-#define HA_SCAN_ROW_1_(T, word, ...) {ha_row_##word##_##T, ha_scan_##word##_##T},
-static const struct {
-    ha_op_rows rows; /* of the line in the table of operations */
-    ha_scan_run_of run;
-} ha_scan_table[] = {HA_SCAN_LINES_(HA_SCAN_ROW_)};
-
-HA_IN_ ha_scan_run_of ha_scan_run_by(const ha_op_key *key) {
-    size_t i = 0;
-    while (ha_scan_table[i].rows != key->line->rows) i++;
-    return ha_scan_table[i].run;
-}
-
-/* z = op(u, v) for n numbers. */
-HA_IN_ void ha_scan_join(const ha_op_key *key, void *z, const void *u, const void *v, int64_t n) {
-    const ha_op_row row = {
-        .n = n, .of = {z, (void *)(uintptr_t)u, (void *)(uintptr_t)v}, .step = {1, 1, 1}};
-    key->line->rows(&row);
-}
-
-/* ---- levels -------------------------------------------------------------------------------------- */
-
-typedef struct ha_scan_level {
-    _Alignas(16) char joined[HA_SCAN_WIDTH * 16]; /* the items of the run so far */
-    _Alignas(16) char carry[HA_SCAN_WIDTH * 16];  /* all before the run */
-    int64_t n;                                    /* items of the run */
-} ha_scan_level;
-
-/* Of lines side by side. */
-typedef struct ha_scan_levels {
-    const ha_op_key *key;
-    size_t bytes; /* of a number of each line */
-    int64_t width;
-    ha_scan_level level[HA_SCAN_LEVELS];
-} ha_scan_levels;
-
-HA_IN_ void ha_scan_begin(ha_scan_levels *s, const ha_op_key *key, int64_t width,
-                          const ha_dvalue *first) {
-    const size_t number = ha_dtype_size(key->type->number);
-    s->key = key;
-    s->width = width;
-    s->bytes = number * (size_t)width;
-    for (int l = 0; l < HA_SCAN_LEVELS; l++) {
-        s->level[l].n = 0;
-        for (int64_t i = 0; i < width; i++)
-            ha_copy_number(s->level[l].carry + (size_t)i * number, first->bytes, number);
+/* Of a block that is complete: nobody needs that of the last one. */
+HA_IN_ void ha_scan_join_block(const ha_scan_blocks *b, int64_t block) {
+    enum { ALL = HA_SCAN_RUNS * HA_SCAN_RUN };
+    _Alignas(16) char buffer[ALL * 16], last[HA_SCAN_RUNS * 16];
+    char *const joined = b->carry + (size_t)block * b->bytes;
+    const int64_t begin = block * HA_SCAN_BLOCK;
+    for (int64_t k = 0; k < HA_SCAN_BLOCK; k += ALL) {
+        b->walk->row->lasts(ha_scan_load(b->walk, b->line, begin + k, ALL, buffer), last);
+        if (k == 0) memcpy(joined, last, b->bytes);
+        for (size_t i = k == 0; i < HA_SCAN_RUNS; i++)
+            ha_scan_join(b->walk->key, joined, joined, last + i * b->bytes, 1);
     }
 }
 
-/* What is before the next item of a level. */
-HA_IN_ void ha_scan_carry(const ha_scan_levels *s, int l, char *to) {
-    const ha_scan_level *level = &s->level[l];
-    if (level->n)
-        ha_scan_join(s->key, to, level->joined, level->carry, s->width);
+HA_IN_ void ha_scan_put_block(const ha_scan_blocks *b, int64_t block) {
+    const int64_t first = block * HA_SCAN_BLOCK;
+    ha_dvalue before = {.type = b->walk->key->type->number};
+    memcpy(before.bytes, b->carry + (size_t)block * b->bytes, b->bytes);
+    ha_scan_numbers(b->walk, b->line, first, HA_LESS(first + HA_SCAN_BLOCK, b->walk->all), &before);
+}
+
+HA_IN_ void ha_scan_run_blocks(const void *blocks, int64_t first, int64_t last) {
+    const ha_scan_blocks *b = (const ha_scan_blocks *)blocks;
+    const ha_region all = {{first}, {last}};
+    HA_AMONG_THREADS_(&all, 1, HA_SCAN_BLOCK, const ha_region own = HA_SHARE_(&all, 0);
+                      for (ptrdiff_t i = own.first[0]; i < own.last[0]; i++) b->run(b, i);)
+}
+
+HA_IN_ void ha_scan_each_block(ha_scan_blocks *b, int64_t n,
+                               void (*run)(const ha_scan_blocks *blocks, int64_t block)) {
+    b->run = run;
+    if (ha_is_worth_parts((double)(n * HA_SCAN_BLOCK)))
+        ha_run_in_parts(ha_scan_run_blocks, b, n);
     else
-        ha_copy_number(to, level->carry, s->bytes);
+        ha_scan_run_blocks(b, 0, n);
 }
 
-HA_IN_ void ha_scan_take(ha_scan_levels *s, int l, const char *item) {
-    ha_scan_level *level = &s->level[l];
-    if (level->n++)
-        ha_scan_join(s->key, level->joined, level->joined, item, s->width);
-    else
-        ha_copy_number(level->joined, item, s->bytes);
-}
-
-/* Behind an item: a run that is complete is an item of the next level. */
-HA_IN_ void ha_scan_go_on(ha_scan_levels *s, int l) {
-    int complete = l;
-    while (s->level[complete].n == HA_SCAN_RUN) {
-        ha_scan_take(s, complete + 1, s->level[complete].joined);
-        complete++;
-    }
-    while (complete-- > l) {
-        s->level[complete].n = 0;
-        ha_scan_carry(s, complete + 1, s->level[complete].carry);
-    }
-}
-
-/* ---- one line ------------------------------------------------------------------------------------ */
-
-/* A launch. */
-typedef struct ha_scan_walk {
-    const ha_op_key *key;
-    ha_scan_run_of run;
-    int64_t all, lines;
-    const int64_t *y, *x; /* extents, and strides behind them */
-    char *to;
-    const char *from;
-} ha_scan_walk;
-
-HA_IN_ int64_t ha_scan_bytes(const ha_scan_walk *w) {
-    return (int64_t)ha_dtype_size(w->key->type->type);
-}
-
-/* Where a line begins. */
-HA_IN_ int64_t ha_scan_line_at(const ha_scan_walk *w, const int64_t *view, int64_t line) {
-    const int along = ha_scan_along_rank(w->key), others = ha_scan_others_rank(w->key);
-    return others ? ha_strided_place_(view + along, view + 2 * along + others, others, line) : 0;
-}
-
-/* The strides along which is scanned. */
-HA_IN_ const int64_t *ha_scan_stride(const ha_scan_walk *w, const int64_t *view) {
-    return view + ha_scan_along_rank(w->key) + ha_scan_others_rank(w->key);
-}
-
-HA_IN_ int ha_scan_is_dense(const ha_scan_walk *w, const int64_t *view) {
-    return ha_scan_along_rank(w->key) == 1 && *ha_scan_stride(w, view) == 1 &&
-           w->key->type->type == w->key->type->number;
-}
-
-/* Numbers [first, first + n) of a line: where they are already, or in the buffer. */
-HA_IN_ const char *ha_scan_load(const ha_scan_walk *w, int64_t line, int64_t first, int64_t n,
-                                char *buffer) {
-    const int64_t bytes = ha_scan_bytes(w), at = ha_scan_line_at(w, w->x, line);
-    const int64_t number = (int64_t)ha_dtype_size(w->key->type->number);
-    const int rank = ha_scan_along_rank(w->key);
-    const int64_t *stride = ha_scan_stride(w, w->x);
-    if (ha_scan_is_dense(w, w->x)) return w->from + (at + first) * bytes;
-    for (int64_t done = 0, m, place; done < n; done += m) {
-        m = ha_split_piece(w->x, stride, rank, first + done, n - done, &place);
-        ha_split_load(w->key->type, buffer + done * number, w->from + (at + place) * bytes, m,
-                      stride[rank - 1]);
-    }
-    return buffer;
-}
-
-HA_IN_ void ha_scan_store(const ha_scan_walk *w, int64_t line, int64_t first, int64_t n,
-                          const char *buffer) {
-    const int64_t bytes = ha_scan_bytes(w), at = ha_scan_line_at(w, w->y, line);
-    const int64_t number = (int64_t)ha_dtype_size(w->key->type->number);
-    const int rank = ha_scan_along_rank(w->key);
-    const int64_t *stride = ha_scan_stride(w, w->y);
-    for (int64_t done = 0, m, place; done < n; done += m) {
-        m = ha_split_piece(w->y, stride, rank, first + done, n - done, &place);
-        ha_split_store(w->key->type, w->to + (at + place) * bytes, buffer + done * number, m,
-                       stride[rank - 1]);
-    }
-}
-
-/* A run of a line, of which carry is before it. */
-HA_IN_ void ha_scan_run_at(const ha_scan_walk *w, int64_t line, int64_t first, int64_t n,
-                           const char *carry, char *last) {
-    const int is_dense = ha_scan_is_dense(w, w->y);
-    _Alignas(16) char buffer[HA_SCAN_RUN * 16];
-    const char *x = ha_scan_load(w, line, first, n, buffer);
-    char *const y = is_dense ? w->to + (ha_scan_line_at(w, w->y, line) + first) * ha_scan_bytes(w)
-                             : buffer;
-    w->run(x, y, n, carry, ha_scan_is_exclusive(w->key), last);
-    if (!is_dense) ha_scan_store(w, line, first, n, buffer);
-}
-
-HA_IN_ void ha_scan_line(const ha_scan_walk *w, int64_t line, const ha_dvalue *begin) {
-    _Alignas(16) char carry[16], last[16];
+/* From what blocks are when they are joined to what is before them, by the order of the levels above. */
+HA_IN_ void ha_scan_block_carries(const ha_scan_blocks *b, int64_t n, const ha_dvalue *begin) {
+    _Alignas(16) char item[16];
     ha_scan_levels levels;
-    ha_scan_begin(&levels, w->key, 1, begin);
-    for (int64_t first = 0; first < w->all; first += HA_SCAN_RUN) {
-        ha_scan_carry(&levels, 1, carry);
-        ha_scan_run_at(w, line, first, HA_LESS(HA_SCAN_RUN, w->all - first), carry, last);
-        ha_scan_take(&levels, 1, last);
-        ha_scan_go_on(&levels, 1);
+    ha_scan_begin(&levels, b->walk->key, 1, begin);
+    for (int64_t i = 0; i < n; i++) {
+        char *const carry = b->carry + (size_t)i * b->bytes;
+        if (i < n - 1) memcpy(item, carry, b->bytes);
+        ha_scan_carry(&levels, 2, carry);
+        if (i < n - 1) {
+            ha_scan_take(&levels, 2, item);
+            ha_scan_go_on(&levels, 2);
+        }
     }
+}
+
+/* Without memory for the carries by one thread. */
+HA_IN_ void ha_scan_line_in_blocks(const ha_scan_walk *w, int64_t line, const ha_dvalue *begin) {
+    const int64_t n = (w->all + HA_SCAN_BLOCK - 1) / HA_SCAN_BLOCK;
+    ha_scan_blocks b = {.walk = w, .line = line, .bytes = ha_dtype_size(begin->type)};
+    b.carry = (char *)HARRAY_MALLOC((size_t)n * b.bytes);
+    if (!b.carry) {
+        ha_scan_numbers(w, line, 0, w->all, begin);
+        return;
+    }
+    ha_scan_each_block(&b, n - 1, ha_scan_join_block);
+    ha_scan_block_carries(&b, n, begin);
+    ha_scan_each_block(&b, n, ha_scan_put_block);
+    HARRAY_FREE(b.carry);
 }
 
 /* ---- lines side by side -------------------------------------------------------------------------- */
@@ -240,14 +111,33 @@ HA_IN_ void ha_scan_several(const ha_scan_walk *w, int64_t line, int64_t n, int6
 
 /* ---- a launch ------------------------------------------------------------------------------------ */
 
-HA_IN_ void ha_scan_all_lines(const ha_scan_walk *w, int64_t first, int64_t last,
-                              const ha_dvalue *begin) {
+/* How many lines are neighbours of each other, and scanned side by side; 1: none. */
+HA_IN_ int64_t ha_scan_side_by_side(const ha_scan_walk *w) {
     const int along = ha_scan_along_rank(w->key), others = ha_scan_others_rank(w->key);
     const int64_t width = others ? w->y[along + others - 1] : 1;
+    return width < 4 || ha_scan_is_dense(w, w->y) ? 1 : width;
+}
+
+/* Are there more threads than lines? How many a user has (ha_set_parallel) is not known. */
+HA_IN_ int ha_scan_shares_lines(const ha_scan_walk *w, int64_t lines) {
+    if (w->all <= HA_SCAN_BLOCK || ha_scan_side_by_side(w) > 1) return 0;
+    if (ha_is_worth_parts((double)w->all)) return 1;
+#ifdef _OPENMP
+    return !omp_in_parallel() && !ha_is_in_part_() && lines < omp_get_max_threads();
+#else
+    (void)lines;
+    return 0;
+#endif
+}
+
+HA_IN_ void ha_scan_all_lines(const ha_scan_walk *w, int64_t first, int64_t last,
+                              const ha_dvalue *begin) {
+    const int others = ha_scan_others_rank(w->key);
+    const int64_t width = ha_scan_side_by_side(w);
     for (int64_t n; first < last; first += n) {
         n = 1;
-        if (width < 4 || ha_scan_is_dense(w, w->y)) {
-            ha_scan_line(w, first, begin);
+        if (width == 1) {
+            ha_scan_numbers(w, first, 0, w->all, begin);
             continue;
         }
         n = HA_LESS(last - first, width - first % width);
@@ -269,7 +159,7 @@ HA_IN_ void ha_scan_one_run(const ha_scan_walk *w, char *carries, int64_t i) {
         return;
     }
     const char *x = ha_scan_load(w, line, first, n, buffer);
-    w->run(x, buffer, n, x, 0, last);
+    w->row->run(x, buffer, n, x, 0, last);
     memcpy(carry, last, bytes);
 }
 
@@ -278,7 +168,7 @@ HA_IN_ void ha_scan_loops(const ha_kernel *kernel, const ha_region *box, int apa
                           const ha_kernel_slot_ *slot) {
     const ha_op_key *key = &ha_op_of(kernel)->key;
     const int does = ha_scan_does(key);
-    ha_scan_walk w = {.key = key, .run = ha_scan_run_by(key)};
+    ha_scan_walk w = {.key = key, .row = ha_scan_row_of(key)};
     ha_dvalue begin = {.type = key->type->number};
     if (does != HA_SCAN_LASTS) {
         w.y = ((const ha_kernel_span *)slot->span)->numbers;
@@ -291,6 +181,11 @@ HA_IN_ void ha_scan_loops(const ha_kernel *kernel, const ha_region *box, int apa
     memcpy(&w.all, slot++->pointer, sizeof w.all);
     memcpy(&w.lines, slot->pointer, sizeof w.lines);
     (void)apart;
+    if (does == HA_SCAN_LINES && ha_scan_shares_lines(&w, box->last[0] - box->first[0])) {
+        for (ptrdiff_t i = box->first[0]; i < box->last[0]; i++)
+            ha_scan_line_in_blocks(&w, i, &begin);
+        return;
+    }
     HA_AMONG_THREADS_(box, 1, does == HA_SCAN_LINES ? (double)w.all : HA_SCAN_RUN,
                       const ha_region own = HA_SHARE_(box, 0);
                       if (does == HA_SCAN_LINES)
