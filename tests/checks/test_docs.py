@@ -20,7 +20,8 @@ The table of states is what examples/states.c prints. A relative link points to 
 anchor to a heading in it. A file or a name of harray's between backquotes is one that there is. All files of
 the engine stand in the list of its layers, and no others. The environment may have a driver with GPUs: what
 the programs do must not depend on that. Those with kernels are run without: the driver of the tests computes
-nothing that it was not told of.
+nothing that it was not told of. Those of docs/operations.md print the same on a simulated device, and on one of OpenCL
+where there is one.
 """
 import concurrent.futures
 import os
@@ -37,6 +38,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FRONT = ROOT / "README.md"
 PAGES = [FRONT, *sorted((ROOT / "docs").glob("*.md"))]
 MADE = "api.md"
+EVERYWHERE, DEVICES = "operations.md", ("sim", "opencl")  # what is said of programs there is so on these, too
 MOST_BYTES = 6144  # of README.md
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror"]
 C = ["cc", "-std=c11", *WARNINGS, "-Wconversion", f"-I{ROOT}"]
@@ -188,15 +190,15 @@ def build(language, text, folder, implementation=None):
     return language != "cuda"
 
 
-def run(folder):
-    """The exit status of the program there, and all that it prints."""
+def run(folder, **more):
+    """The exit status of the program there, and all that it prints. more: of the environment"""
     kept = ["HARRAY_CACHE", "HARRAY_CUDA"]
     sources = [read(path) for path in pathlib.Path(folder).glob("program.*")]
     if any(re.search(r"harray_(kernels|ops)\.h", text) for text in sources):
         kept.remove("HARRAY_CUDA")
     launcher = surroundings("\n".join(sources))[1]
     environment = {k: v for k, v in os.environ.items() if not k.startswith("HARRAY_") or k in kept}
-    done = subprocess.run([*launcher, "./program"], cwd=folder, env=environment | AS_ROOT, stdout=subprocess.PIPE,
+    done = subprocess.run([*launcher, "./program"], cwd=folder, env=environment | AS_ROOT | more, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, check=False)
     how = signal.strsignal(-done.returncode) + "\n" if done.returncode < 0 else ""
     return done.returncode, done.stdout + how
@@ -216,6 +218,11 @@ def keeps_its_word(block, implementation):
             complain(f"{block.name}: {error}")
             return False
         status, printed = run(name)
+        for device in DEVICES if block.page.name == EVERYWHERE and block.output == printed else []:
+            there = run(name, HARRAY_DEVICE=device, HARRAY_CACHE="off")[1]
+            if there != printed:
+                complain(f"{block.name}: on {device} it prints\n{there}")
+                return False
     if block.output_kind == "console" and block.output == printed:
         return True
     if block.output_kind == "text" and status == 0:
