@@ -1,0 +1,191 @@
+/* What operations refuse because arrays do not belong together, on every context: sizes and types that differ, results without room
+ * for all, counts that are too great for the number that they go to. The message names an array, and nothing is changed. Of
+ * no elements nothing is refused but what has no result. */
+#define HARRAY_IMPLEMENTATION
+#define HARRAY_TESTING
+#include "../../harray_ops.h"
+#include "../support/matrix.h"
+#include "../support/fake_kernels.h"
+#include "../support/share.h"
+#include "some_views.h"
+#include "known_operations.h"
+
+enum { LONG = 6, MANY = 200 }; /* more than int8_t counts */
+
+/* By the name that an array has, and what the other one is. */
+static void refused(ha_status got, const char *operation, const char *array, const char *part) {
+    const ha_error e = ha_take_error();
+    assert_int_equal(got, HA_ERR_ARGUMENT);
+    assert_string_equal(e.operation, operation);
+    if (!strstr(e.text, " of array '")) fail_msg("%s: \"%s\" names none", operation, e.text);
+    if (!strstr(e.text, array) || !strstr(e.text, part))
+        fail_msg("%s: \"%s\" does not say \"%s\", \"%s\"", operation, e.text, array, part);
+}
+#define REFUSED_AS(operation, array, part, ...) refused(__VA_ARGS__, operation, array, part)
+
+/* Of one dimension, and all the same number; messages show its name. */
+static darray named(const char *name, ha_dtype type, int64_t n, int number) {
+    const darray x = darray_new(type, 1, &n, C);
+    keep_array(x.array);
+    SUCCEEDS(darray_fill(x, HA_DVALUE(number), C));
+    ha_array_set_name(x.array, name);
+    return x;
+}
+
+static void expect_all(darray x, int number) {
+    static values now;
+    read_values(x, &now);
+    for (int i = 0; i < now.n; i++) assert_true(real_of(now.at[i]) == number);
+}
+
+#define DIFFER(operation, ...) REFUSED_AS(operation, "double (7)", "extents are not", __VA_ARGS__)
+TEST(sizes_that_differ) {
+    const darray x = named("x", HA_DTYPE_double, LONG, 1), z = named("z", HA_DTYPE_double, LONG, 2);
+    const darray longer = named("longer", HA_DTYPE_double, LONG + 1, 3);
+    const darray mask = named("mask", HA_DTYPE_uint8_t, LONG, 1);
+    const darray at = named("at", HA_DTYPE_int32_t, LONG, 0);
+    int count = 7;
+    double number = 7;
+    DIFFER("ha_map", ha_map(HA_NEGATE, z, longer, C));
+    DIFFER("ha_combine", ha_combine(HA_ADD, z, x, longer, C));
+    DIFFER("ha_combine", ha_combine(HA_ADD, z, longer, x, C));
+    DIFFER("ha_combine", ha_combine(HA_IS_LESS, mask, x, longer, C));
+    DIFFER("ha_combine_number", ha_combine_number(HA_ADD, z, longer, 1, C));
+    DIFFER("ha_axpby", ha_axpy(z, 2, longer, C));
+    DIFFER("ha_axpby", ha_axpby(z, 2, x, 3, longer, C));
+    DIFFER("ha_clip", ha_clip(z, longer, 0, 1, C));
+    DIFFER("ha_where", ha_where(z, mask, x, longer, C));
+    DIFFER("ha_where", ha_where(longer, mask, longer, longer, C));
+    DIFFER("ha_dot", ha_dot(x, longer, &number, C));
+    DIFFER("ha_difference", ha_difference(HA_NORM_2, x, longer, &number, C));
+    DIFFER("ha_gather", ha_gather(longer, x, at, C));
+    DIFFER("ha_scatter", ha_scatter(HA_ADD, z, at, longer, C));
+    DIFFER("ha_scatter", ha_scatter(HA_ASSIGN, z, at, longer, C));
+    DIFFER("ha_compact", ha_compact(z, longer, mask, &count, C));
+    DIFFER("ha_scan", ha_scan(HA_SUM, z, longer, HA_INCLUSIVE, C));
+    DIFFER("ha_scan_along", ha_scan_along(HA_SUM, z, longer, 0, HA_INCLUSIVE, C));
+    DIFFER("ha_sorting", ha_sorting(at, longer, HA_ASCENDING, C));
+    DIFFER("ha_lower_bound", ha_lower_bound(at, x, longer, C));
+    DIFFER("ha_upper_bound", ha_upper_bound(at, x, longer, C));
+    REFUSED_AS("ha_sort_by_key", "double (7)", "not as many values",
+               ha_sort_by_key(at, longer, HA_ASCENDING, C));
+    REFUSED_AS("ha_differences", "'longer'", "one less", ha_differences(longer, x, 0, C));
+    REFUSED_AS("ha_sparse_combine", "double (7)", "not as many values",
+               ha_sparse_combine(HA_ADD, at, z, at, longer, at, x, &count, C));
+    assert_true(count == 7 && number == 7);
+    expect_all(z, 2), expect_all(longer, 3), expect_all(mask, 1), expect_all(at, 0);
+    drop_arrays();
+}
+
+#define OTHERS(operation, ...)                                                                     \
+    REFUSED_AS(operation, "float (", "types are not the same", __VA_ARGS__)
+TEST(types_that_differ) {
+    const darray x = named("x", HA_DTYPE_double, LONG, 1), z = named("z", HA_DTYPE_double, LONG, 2);
+    const darray other = named("other", HA_DTYPE_float, LONG, 3);
+    const darray mask = named("mask", HA_DTYPE_uint8_t, LONG, 1);
+    const darray at = named("at", HA_DTYPE_int32_t, LONG, 0);
+    int count = 7;
+    double number = 7;
+    OTHERS("ha_map", ha_map(HA_NEGATE, z, other, C));
+    OTHERS("ha_combine", ha_combine(HA_ADD, z, x, other, C));
+    OTHERS("ha_combine_number", ha_combine_number(HA_ADD, z, other, 1, C));
+    OTHERS("ha_axpby", ha_axpy(z, 2, other, C));
+    OTHERS("ha_axpby", ha_axpby(z, 2, x, 3, other, C));
+    OTHERS("ha_clip", ha_clip(z, other, 0, 1, C));
+    OTHERS("ha_where", ha_where(z, mask, x, other, C));
+    OTHERS("ha_dot", ha_dot(x, other, &number, C));
+    OTHERS("ha_difference", ha_difference(HA_NORM_1, x, other, &number, C));
+    OTHERS("ha_gather", ha_gather(z, other, at, C));
+    OTHERS("ha_scatter", ha_scatter(HA_ADD, z, at, other, C));
+    OTHERS("ha_compact", ha_compact(z, other, mask, &count, C));
+    OTHERS("ha_scan", ha_scan(HA_SUM, z, other, HA_INCLUSIVE, C));
+    OTHERS("ha_differences", ha_differences(darray_slice(z, 0, 1, LONG, 1), other, 0, C));
+    OTHERS("ha_unique", ha_unique(z, other, &count, C));
+    OTHERS("ha_lower_bound", ha_lower_bound(at, x, other, C));
+    assert_true(count == 7 && number == 7);
+    expect_all(z, 2), expect_all(other, 3), expect_all(mask, 1), expect_all(at, 0);
+    drop_arrays();
+}
+
+/* The results are one element too short. */
+TEST(no_room_for_all) {
+    const darray x = named("x", HA_DTYPE_double, LONG, 0);
+    const darray mask = named("mask", HA_DTYPE_uint8_t, LONG, 1);
+    const darray at = named("places", HA_DTYPE_int32_t, LONG - 1, 5);
+    const darray few = named("few", HA_DTYPE_double, LONG - 1, 5);
+    int count = 7;
+    SUCCEEDS(ha_sequence(x, 0, 1, C));
+    REFUSED_AS("ha_find", "'places'", "no room for 6", ha_find(at, mask, &count, C));
+    REFUSED_AS("ha_compact", "'few'", "no room for 6", ha_compact(few, x, mask, &count, C));
+    REFUSED_AS("ha_unique", "'few'", "no room for 6", ha_unique(few, x, &count, C));
+    assert_int_equal(count, 7);
+    expect_all(at, 5), expect_all(few, 5);
+    drop_arrays();
+}
+
+TEST(counts_that_do_not_fit) {
+    const darray x = named("x", HA_DTYPE_double, MANY, 0), y = named("y", HA_DTYPE_double, MANY, 5);
+    const darray mask = named("mask", HA_DTYPE_uint8_t, MANY, 1);
+    const darray at = named("at", HA_DTYPE_int32_t, MANY, 0);
+    const darray to = named("to", HA_DTYPE_int32_t, MANY, 5);
+    int8_t count = 7;
+    SUCCEEDS(ha_sequence(x, 0, 1, C));
+    SUCCEEDS(ha_sequence(at, 0, 1, C));
+    REFUSED_AS("ha_count", "'mask'", "200, as int8_t: does not fit", ha_count(mask, &count, C));
+    REFUSED_AS("ha_find", "int32_t", "200, as int8_t: does not fit", ha_find(to, mask, &count, C));
+    REFUSED_AS("ha_compact", "double", "200, as int8_t: does not fit",
+               ha_compact(y, x, mask, &count, C));
+    REFUSED_AS("ha_unique", "double", "200, as int8_t: does not fit", ha_unique(y, x, &count, C));
+    REFUSED_AS("ha_sparse_combine", "int32_t", "200, as int8_t: does not fit",
+               ha_sparse_combine(HA_ADD, to, y, at, x, at, x, &count, C));
+    assert_int_equal(count, 7);
+    expect_all(to, 5), expect_all(y, 5);
+    drop_arrays();
+}
+
+TEST(of_nothing) {
+    const darray none = named("none", HA_DTYPE_double, 0, 0), x = named("x", HA_DTYPE_double, 1, 2);
+    const darray at = named("at", HA_DTYPE_int32_t, 0, 0), to = named("to", HA_DTYPE_int32_t, 0, 0);
+    const darray offsets = named("offsets", HA_DTYPE_int32_t, 1, 9);
+    int count = 7;
+    double number = 7;
+    SUCCEEDS(ha_map(HA_SQRT, none, none, C));
+    SUCCEEDS(ha_axpy(none, 2, none, C));
+    SUCCEEDS(ha_sequence(none, 0, 1, C));
+    SUCCEEDS(ha_random(none, 1, C));
+    SUCCEEDS(ha_sort(none, HA_ASCENDING, C));
+    SUCCEEDS(ha_sorting(at, none, HA_DESCENDING, C));
+    SUCCEEDS(ha_sort_by_key(at, none, HA_ASCENDING, C));
+    SUCCEEDS(ha_lower_bound(at, x, none, C));
+    SUCCEEDS(ha_differences(none, x, 0, C));
+    SUCCEEDS(ha_scan_offsets(offsets, at, C));
+    expect_all(offsets, 0);
+    SUCCEEDS(ha_unique(x, none, &count, C));
+    assert_int_equal(count, 0);
+    SUCCEEDS(ha_sparse_combine(HA_ADD, to, none, at, none, at, none, &count, C));
+    SUCCEEDS(ha_count(none, &count, C));
+    assert_int_equal(count, 0);
+    SUCCEEDS(ha_dot(none, none, &number, C));
+    assert_true(number == 0);
+    number = 7;
+    for (int least = 0; least < 2; least++) {
+        const ha_reduction value = least ? HA_MIN : HA_MAX, place = least ? HA_MIN_AT : HA_MAX_AT;
+        REFUSED_AS("ha_reduce", "'none'", "no elements", ha_reduce(value, none, &number, C));
+        REFUSED_AS("ha_reduce", "'none'", "no elements", ha_reduce(place, none, &count, C));
+    }
+    assert_true(number == 7 && count == 0);
+    expect_all(x, 2);
+    drop_arrays();
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        OPERATIONS(sizes_that_differ), OPERATIONS(types_that_differ),
+        OPERATIONS(no_room_for_all),   OPERATIONS(counts_that_do_not_fit),
+        OPERATIONS(of_nothing),
+    };
+    int failed = 0;
+    if (argc > 1) cmocka_set_test_filter(argv[1]);
+    RUN_ON_MATRIX(failed, tests)
+    return failed;
+}
