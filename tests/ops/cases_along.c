@@ -10,10 +10,6 @@ HA_ARRAY(float, 2);
 
 static values of_x;
 
-static const ha_op_line *line_of(ha_dtype type, int lane) {
-    return &ha_op_type_of(type)->line[HA_OP_OF_LANES + lane];
-}
-
 /* Whatever the other dimensions come to. */
 static void know_along(ha_dtype y, ha_dtype x, int lane, ha_reduction op) {
     if (!is_fake(C)) return;

@@ -17,14 +17,14 @@ HA_OPS(int);
 /* ---- comparing ----------------------------------------------------------------------------------- */
 
 /* Functions of mathematical libraries differ in their last bits, where they are not those of this program. */
-static int is_exact(ha_dtype type, int place) {
-    const int is_map = place < HA_OP_OF_COMBINES, op = is_map ? place : place - HA_OP_OF_COMBINES;
+static int is_exact(ha_dtype type, const ha_op_table *table, int op) {
+    const int is_map = table == &ha_op_maps;
     const ha_number_kind kind = ha_dtype_kind(type);
     if (kind == HA_KIND_COMPLEX)
         return is_map ? op <= HA_CONJUGATE && op != HA_ABS : op == HA_ADD || op == HA_SUBTRACT;
     if (kind != HA_KIND_REAL || !is_of_opencl()) return 1;
     if (is_map) return op <= HA_SQRT || op >= HA_FLOOR;
-    return op < HA_MODULO || op == HA_COPYSIGN || op == HA_COMPLEX || place >= HA_OP_OF_SPECIALS;
+    return op < HA_MODULO || op == HA_COPYSIGN || op == HA_COMPLEX || table != &ha_op_combines;
 }
 
 /* ---- the operations ------------------------------------------------------------------------------ */
@@ -32,12 +32,13 @@ static int is_exact(ha_dtype type, int place) {
 static values of_x, of_y, of_z;
 
 static int has_map(ha_dtype type, int op) {
-    return type != HA_DTYPE_bool && ha_op_type_of(type)->line[HA_OP_OF_MAPS + op].text != NULL;
+    return type != HA_DTYPE_bool &&
+           ha_op_line_of(&ha_op_maps, ha_op_type_of(type), op)->text != NULL;
 }
 
 static int has_combine(ha_dtype type, int op) {
     return op > HA_ASSIGN && (type != HA_DTYPE_bool || op >= HA_IS_EQUAL) &&
-           ha_op_type_of(type)->line[HA_OP_OF_COMBINES + op].text != NULL;
+           ha_op_line_of(&ha_op_combines, ha_op_type_of(type), op)->text != NULL;
 }
 
 static ha_dtype mask_type(void) { return draw(2) ? HA_DTYPE_uint8_t : HA_DTYPE_bool; }
@@ -52,11 +53,11 @@ static void map_some(ha_dtype type, ha_map_operation op) {
     read_values(x, &of_x);
     of_z.n = of_x.n;
     for (int i = 0; i < of_x.n; i++) of_z.at[i] = naive_map(op, of_x.at[i]);
-    know_operation(type, HA_OP_OF_MAPS + (int)op, 0);
+    know_operation(type, &ha_op_maps, (int)op, 0);
     put_there(x);
     SUCCEEDS(ha_map(op, y, x, C));
     expect_there(x);
-    expect_elements(y, &of_z, is_exact(type, HA_OP_OF_MAPS + (int)op), "map", (int)op);
+    expect_elements(y, &of_z, is_exact(type, &ha_op_maps, (int)op), "map", (int)op);
     if (!in_place) {
         expect_elements(x, &of_x, 1, "argument of map", (int)op);
         drop_array(x.array);
@@ -91,9 +92,10 @@ static ha_status call(kind how, int op, darray z, darray x, darray y, ha_dvalue 
 static void combine_some(ha_dtype type, kind how, int op) {
     int64_t extent[HA_MOST_RANK];
     const int rank = some_extents(extent);
-    const int place = how == AXPBY  ? HA_OP_OF_SPECIALS + HA_AXPBY_
-                      : how == CLIP ? HA_OP_OF_SPECIALS + HA_CLIP_
-                                    : HA_OP_OF_COMBINES + op;
+    const ha_op_table *const table = how == AXPBY  ? &ha_op_axpby
+                                     : how == CLIP ? &ha_op_clip
+                                                   : &ha_op_combines;
+    const int n = table == &ha_op_combines ? op : 0;
     const int compares = how <= BY_NUMBER && op >= HA_IS_EQUAL;
     const int makes_complex = how <= BY_NUMBER && op == HA_COMPLEX;
     const int is_other = compares || makes_complex, own = only_rows || is_other || draw(4);
@@ -122,16 +124,16 @@ static void combine_some(ha_dtype type, kind how, int op) {
                            : how == CLIP ? NAIVE_CLIP
                                          : op,
                            of_x.at[i], how == BY_NUMBER ? a : of_y.at[i], a, b);
-    know_operation(type, place, how == BY_NUMBER);
+    know_operation(type, table, n, how == BY_NUMBER);
     put_there(x);
     SUCCEEDS(call(how, op, z, x, y, a, b));
     expect_there(x);
     const int either = how == CLIP || op == HA_MINIMUM || op == HA_MAXIMUM;
     const int is_rough = op == HA_POWER && ha_dtype_kind(type) == HA_KIND_COMPLEX;
-    const int exact = is_rough && how <= BY_NUMBER          ? ROUGH
-                      : !compares && !is_exact(type, place) ? 0
-                      : either                              ? EITHER_ZERO
-                                                            : EXACT;
+    const int exact = is_rough && how <= BY_NUMBER             ? ROUGH
+                      : !compares && !is_exact(type, table, n) ? 0
+                      : either                                 ? EITHER_ZERO
+                                                               : EXACT;
     expect_elements(z, &of_z, exact, "combine", op + 100 * (int)how);
     if (y.array != z.array && y.array != x.array) drop_array(y.array);
     if (x.array != z.array) drop_array(x.array);
@@ -171,7 +173,7 @@ static void where_some(ha_dtype type) {
     of_z.n = of_x.n;
     for (int i = 0; i < of_x.n; i++)
         of_z.at[i] = of_mask.at[i].as_uint8_t ? of_x.at[i] : of_y.at[i];
-    know_operation(type, HA_OP_OF_CHOICE, 0);
+    know_operation(type, &ha_op_choice, ha_op_choice_of(type), 0);
     SUCCEEDS(ha_where(z, mask, x, y, C));
     expect_elements(z, &of_z, 1, "where", 0);
     if (!in_place) drop_array(y.array);
@@ -193,7 +195,7 @@ static void sequence_some(ha_dtype type) {
     const ha_dvalue a = some_number(type), b = some_number(type);
     of_z.n = (int)darray_size(x);
     for (int i = 0; i < of_z.n; i++) of_z.at[i] = naive_in_sequence(a, b, i);
-    know_operation(type, HA_OP_OF_PLACES + HA_SEQUENCE_, 0);
+    know_operation(type, &ha_op_sequence, 0, 0);
     SUCCEEDS(ha_sequence_(x, a, b, C, HA_SITE));
     expect_elements(x, &of_z, ha_dtype_kind(type) != HA_KIND_COMPLEX, "sequence", 0);
     drop_array(x.array);
@@ -207,7 +209,7 @@ static void random_some(ha_dtype type) {
     of_z.n = (int)darray_size(x);
     for (int i = 0; i < of_z.n; i++) of_z.at[i] = naive_random(type, i, seed);
     const int is_small = type == HA_DTYPE_half || type == HA_DTYPE_bfloat16;
-    know_operation(type, is_small ? HA_OP_OF_SMALL_RANDOM : HA_OP_OF_RANDOM, 0);
+    know_operation(type, &ha_op_random, is_small ? HA_RANDOM_SMALL_ : HA_RANDOM_PLAIN_, 0);
     SUCCEEDS(ha_random(x, seed, C));
     expect_elements(x, &of_z, 1, "random", 0);
     drop_array(x.array);
@@ -238,7 +240,7 @@ static void random_normal_some(ha_dtype type) {
     const darray x = some_view(type, rank, extent, 0);
     of_z.n = (int)darray_size(x);
     for (int i = 0; i < of_z.n; i++) of_z.at[i] = naive_normal(type, i, seed);
-    know_operation(type, HA_OP_OF_NORMAL, 0);
+    know_operation(type, &ha_op_normal, 0, 0);
     SUCCEEDS(ha_random_normal(x, seed, C));
     expect_normal(x, &of_z);
     drop_array(x.array);
@@ -298,7 +300,7 @@ TEST(normal_numbers_are_normal) {
     harray_double x = harray_double_new(1 << 18);
     double sum = 0, squares = 0, fourths = 0;
     keep_array(x.array);
-    know_operation(HA_DTYPE_double, HA_OP_OF_NORMAL, 0);
+    know_operation(HA_DTYPE_double, &ha_op_normal, 0, 0);
     SUCCEEDS(ha_random_normal(x, 7, C));
     HA_READING(v, x, H) for (size_t i = 0; i < v.size; i++) {
         const double square = v.data[i] * v.data[i];
@@ -329,12 +331,12 @@ TEST(typed_arrays) {
     keep_array(y.array);
     keep_array(u.array);
     const int one = 1;
-    know_operation(HA_DTYPE_float, HA_OP_OF_SPECIALS + HA_AXPBY_, 0);
+    know_operation(HA_DTYPE_float, &ha_op_axpby, 0, 0);
     SUCCEEDS(ha_axpy(y, 2.0, x, C));
-    know_operation(HA_DTYPE_float, HA_OP_OF_COMBINES + HA_ADD, 1);
+    know_operation(HA_DTYPE_float, &ha_op_combines, HA_ADD, 1);
     SUCCEEDS(ha_combine_number(HA_ADD, y, y, one, C));
     HA_READING(v, y, H) for (int i = 0; i < 5000; i++) assert_true(v.data[i] == 8);
-    know_operation(HA_DTYPE_double, HA_OP_OF_MAPS + HA_SQRT, 0);
+    know_operation(HA_DTYPE_double, &ha_op_maps, HA_SQRT, 0);
     SUCCEEDS(ha_map(HA_SQRT, array_double_2_part(u, HA_DIM(1, 1), HA_DIM(29, 39)),
                     array_double_2_part(u, HA_DIM(1, 1), HA_DIM(29, 39)), C));
     HA_READING(v, u, H) for (int i = 0; i < 1200; i++) {
@@ -423,34 +425,34 @@ TEST(functions_of_a_type) {
     keep_array(x.array), keep_array(y.array), keep_array(z.array), keep_array(mask.array);
     keep_array(n.array), keep_array(longer.array);
     HA_WRITING(v, mask, H) v.data[7] = 1;
-    know_operation(HA_DTYPE_double, HA_OP_OF_PLACES + HA_SEQUENCE_, 0);
+    know_operation(HA_DTYPE_double, &ha_op_sequence, 0, 0);
     SUCCEEDS(harray_double_sequence(x, 1, 2, C)); /* 1, 3, 5, … */
     SUCCEEDS(harray_double_fill(y, 4, C));
-    know_operation(HA_DTYPE_double, HA_OP_OF_MAPS + HA_SQRT, 0);
+    know_operation(HA_DTYPE_double, &ha_op_maps, HA_SQRT, 0);
     SUCCEEDS(harray_double_map(HA_SQRT, z, y, C)); /* 2 */
-    know_operation(HA_DTYPE_double, HA_OP_OF_SPECIALS + HA_AXPBY_, 0);
+    know_operation(HA_DTYPE_double, &ha_op_axpby, 0, 0);
     SUCCEEDS(harray_double_axpy(y, 2, x, C));         /* 6 + 4 i */
     SUCCEEDS(harray_double_axpby(z, 3, z, -1, y, C)); /* -4 i */
     HA_READING(v, z, H) for (int i = 0; i < 40; i++) assert_true(v.data[i] == -4 * i);
-    know_operation(HA_DTYPE_double, HA_OP_OF_COMBINES + HA_SUBTRACT, 0);
+    know_operation(HA_DTYPE_double, &ha_op_combines, HA_SUBTRACT, 0);
     SUCCEEDS(harray_double_combine(HA_SUBTRACT, z, x, z, C)); /* 1 + 6 i */
-    know_operation(HA_DTYPE_double, HA_OP_OF_COMBINES + HA_DIVIDE, 1);
+    know_operation(HA_DTYPE_double, &ha_op_combines, HA_DIVIDE, 1);
     SUCCEEDS(harray_double_combine_number(HA_DIVIDE, y, z, 2, C)); /* 0.5 + 3 i */
-    know_operation(HA_DTYPE_double, HA_OP_OF_SPECIALS + HA_CLIP_, 0);
+    know_operation(HA_DTYPE_double, &ha_op_clip, 0, 0);
     SUCCEEDS(harray_double_clip(x, y, 9, 21, C));
-    know_operation(HA_DTYPE_double, HA_OP_OF_CHOICE, 0);
+    know_operation(HA_DTYPE_double, &ha_op_choice, ha_op_choice_of(HA_DTYPE_double), 0);
     SUCCEEDS(harray_double_where(z, mask, y, x, C));
     HA_READING(v, z, H)
     for (int i = 0; i < 40; i++)
         assert_true(v.data[i] == (i == 7 || (i > 2 && i < 7) ? 0.5 + 3 * i : i < 7 ? 9 : 21));
     for (int normal = 0; normal < 2; normal++) {
-        know_operation(HA_DTYPE_double, normal ? HA_OP_OF_NORMAL : HA_OP_OF_RANDOM, 0);
+        know_operation(HA_DTYPE_double, normal ? &ha_op_normal : &ha_op_random, 0, 0);
         SUCCEEDS(normal ? harray_double_random_normal(x, 5, C) : harray_double_random(x, 5, C));
         SUCCEEDS(normal ? ha_random_normal(y, 5, C) : ha_random(y, 5, C));
         HA_READING(v, x, H)
         HA_READING(w, y, H) for (int i = 0; i < 40; i++) assert_true(v.data[i] == w.data[i]);
     }
-    know_operation(HA_DTYPE_int32_t, HA_OP_OF_PLACES + HA_SEQUENCE_, 0);
+    know_operation(HA_DTYPE_int32_t, &ha_op_sequence, 0, 0);
     SUCCEEDS(harray_int_sequence(n, 7, -1, C));
     HA_READING(v, n, H) for (int i = 0; i < 9; i++) assert_int_equal(v.data[i], 7 - i);
     refused(HA_ERR_ARGUMENT, harray_int_axpy(n, 2, longer, C), "harray_int_axpy", "int32_t (10)",
@@ -491,7 +493,7 @@ TEST(numbers_with_a_fraction) {
     refused(HA_ERR_ARGUMENT, ha_sequence(mask, 0, 0.5, C), "'steps'", "0.5 is no uint8_t", "");
     assert_int_equal(ha_array_version(x.array), version);
     assert_int_equal(ha_array_version(mask.array), before);
-    know_operation(HA_DTYPE_int32_t, HA_OP_OF_COMBINES + HA_MULTIPLY, 1);
+    know_operation(HA_DTYPE_int32_t, &ha_op_combines, HA_MULTIPLY, 1);
     HA_CHECK(ha_combine_number(HA_MULTIPLY, x, x, -2.0, C)); /* whole, of whatever type */
     HA_READING(v, x, H) assert_int_equal(v.data[9], -6);
     drop_array(mask.array), drop_array(x.array);
@@ -516,10 +518,10 @@ TEST(numbers_beyond_all_others) {
             "(c128) as c64: does not fit", "");
     assert_int_equal(ha_array_version(x.array), version);
     assert_int_equal(ha_array_version(h.array), before);
-    know_operation(HA_DTYPE_float, HA_OP_OF_SPECIALS + HA_CLIP_, 0);
+    know_operation(HA_DTYPE_float, &ha_op_clip, 0, 0);
     HA_CHECK(ha_clip(x, x, 2, INFINITY, C));
     HA_READING(v, x, H) assert_true(v.data[9] == 2);
-    know_operation(HA_DTYPE_float, HA_OP_OF_COMBINES + HA_ADD, 1);
+    know_operation(HA_DTYPE_float, &ha_op_combines, HA_ADD, 1);
     HA_CHECK(ha_combine_number(HA_ADD, x, x, -INFINITY, C));
     HA_READING(v, x, H) assert_true(v.data[9] == -INFINITY);
     drop_array(z.array), drop_array(h.array), drop_array(x.array);
@@ -531,12 +533,12 @@ TEST(names_of_arguments) {
     harray_uint8_t mask = harray_uint8_t_new(10), set = harray_uint8_t_filled(10, 1);
     ha_access v;
     keep_array(x.array), keep_array(y.array), keep_array(mask.array), keep_array(set.array);
-    know_operation(HA_DTYPE_double, HA_OP_OF_CHOICE, 0);
-    know_operation(HA_DTYPE_double, HA_OP_OF_COMBINES + HA_ADD, 1);
-    know_operation(HA_DTYPE_double, HA_OP_OF_MAPS + HA_SQRT, 0);
-    know_operation(HA_DTYPE_double, HA_OP_OF_SPECIALS + HA_CLIP_, 0);
-    know_operation(HA_DTYPE_double, HA_OP_OF_PLACES + HA_SEQUENCE_, 0);
-    know_operation(HA_DTYPE_double, HA_OP_OF_RANDOM, 0);
+    know_operation(HA_DTYPE_double, &ha_op_choice, ha_op_choice_of(HA_DTYPE_double), 0);
+    know_operation(HA_DTYPE_double, &ha_op_combines, HA_ADD, 1);
+    know_operation(HA_DTYPE_double, &ha_op_maps, HA_SQRT, 0);
+    know_operation(HA_DTYPE_double, &ha_op_clip, 0, 0);
+    know_operation(HA_DTYPE_double, &ha_op_sequence, 0, 0);
+    know_operation(HA_DTYPE_double, &ha_op_random, 0, 0);
     refused(HA_ERR_STATE, ha_where(x, mask, x, x, C), ": mask: array", "", "");
     refused(HA_ERR_STATE, ha_where(x, set, y, x, C), ": x: array", "", "");
     refused(HA_ERR_STATE, ha_where(x, set, x, y, C), ": y: array", "", "");
@@ -557,7 +559,7 @@ TEST(conflicts_and_what_was_never_written) {
     harray_double x = harray_double_filled(10, 1), y = harray_double_new(10);
     ha_access v;
     keep_array(x.array), keep_array(y.array);
-    know_operation(HA_DTYPE_double, HA_OP_OF_MAPS + HA_SQRT, 0);
+    know_operation(HA_DTYPE_double, &ha_op_maps, HA_SQRT, 0);
     SUCCEEDS(ha_open(&v, x.array, H, HA_WRITE, 0, HA_END));
     refused(HA_ERR_CONFLICT, ha_map(HA_SQRT, y, x, C == H ? M1 : C), "cases_elementwise.c:", "",
             "");
@@ -572,19 +574,20 @@ static int has_bits_of(ha_dvalue a, ha_dvalue b) {
     return !memcmp(a.bytes, b.bytes, ha_dtype_size(a.type));
 }
 
-static void know_by_number(int place, int line) {
+static void know_by_number(int place, const ha_op_table *table, int n) {
     const ha_op_type *of = ha_op_type_of(HA_DTYPE_int32_t);
     if (is_fake(C))
-        know_key(place, &(const ha_op_key){.type = of, .line = &of->line[line], .rank = 8});
+        know_key(place,
+                 &(const ha_op_key){.type = of, .line = ha_op_line_of(table, of, n), .rank = 8});
 }
 
 TEST(eight_dimensions) {
     const darray x = eight_dimensions_of(HA_DTYPE_int32_t),
                  y = eight_dimensions_of(HA_DTYPE_int32_t);
     static values random;
-    know_by_number(0, HA_OP_OF_PLACES + HA_SEQUENCE_);
-    know_by_number(1, HA_OP_OF_COMBINES + HA_SUBTRACT);
-    know_by_number(2, HA_OP_OF_RANDOM);
+    know_by_number(0, &ha_op_sequence, 0);
+    know_by_number(1, &ha_op_combines, HA_SUBTRACT);
+    know_by_number(2, &ha_op_random, 0);
     SUCCEEDS(ha_sequence(x, 5, 3, C));
     SUCCEEDS(ha_random(y, 7, C));
     read_values(y, &random);

@@ -19,12 +19,14 @@ static void know_histogram(ha_dtype counts, ha_dtype x, int64_t parts, int64_t a
                                           .rank = rank,
                                           .make = ha_histogram_make,
                                           .of = {is_wide ? 8 : 4, own}});
-    const ha_op_line *line = &ha_op_type_of(HA_DTYPE_uint32_t)->line[HA_OP_OF_LANES];
+    const ha_op_line *line = ha_op_line_of(&ha_op_lanes_of_value, ha_op_type_of(HA_DTYPE_uint32_t),
+                                           HA_LANE_VALUE_);
     for (int rank = 0; rank < 2; rank++) /* the greatest count */
         know_key(10 + rank, &(const ha_op_key){.type = ha_op_type_of(HA_DTYPE_uint32_t),
                                                .line = line,
                                                .rank = rank,
-                                               .tree = ha_op_tree_of(line->gives, HA_MAX)});
+                                               .tree = ha_op_tree_of(line->gives, HA_MAX),
+                                               .make = ha_op_make_reduction});
     const ha_dtype bytes = ha_index_moved(ha_dtype_size(counts))->type;
     know_key(12, &(const ha_op_key){.line = &ha_op_copy_line,
                                     .rank = 1,

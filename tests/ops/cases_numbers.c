@@ -124,9 +124,9 @@ static ha_dtype result_type(ha_dtype type) {
 }
 
 static void know_lanes(ha_dtype type, int lane, ha_reduction op) {
-    const ha_op_line *line = &ha_op_type_of(type)->line[HA_OP_OF_LANES + lane];
+    const ha_op_line *line = line_of(type, lane);
     if (line->text && ha_op_tree_of(line->gives, op))
-        know_reduction(type, HA_OP_OF_LANES + lane, 0, ha_op_tree_of(line->gives, op));
+        know_reduction(type, table_of(lane), lane, 0, ha_op_tree_of(line->gives, op));
 }
 
 /* The norm of squares may need the greatest element, too: which is known where it is by itself, as a kernel that was
@@ -135,11 +135,12 @@ static void know_norm_2(ha_dtype type, int square, int size) {
     if (!is_fake(C)) return;
     know_lanes(type, size, HA_MAX);
     for (int rank = 0; rank <= HA_MAPPING_RANK; rank++) {
-        const ha_op_line *line = &ha_op_type_of(type)->line[HA_OP_OF_LANES + square];
+        const ha_op_line *line = line_of(type, square);
         know_key(rank, &(const ha_op_key){.type = ha_op_type_of(type),
                                           .line = line,
                                           .rank = rank,
-                                          .tree = ha_op_tree_of(line->gives, HA_SUM)});
+                                          .tree = ha_op_tree_of(line->gives, HA_SUM),
+                                          .make = ha_op_make_reduction});
     }
 }
 
@@ -214,8 +215,7 @@ TEST(joined) {
     for (int round = 0; round < rounds; round++)
         for (int t = 0; t < TYPES; t++)
             for (int op = HA_SUM; op <= HA_MAX_AT; op++)
-                if (ha_op_tree_of(ha_op_type_of(types[t])->line[HA_OP_OF_LANES].gives,
-                                  (ha_reduction)op) &&
+                if (ha_op_tree_of(line_of(types[t], HA_LANE_VALUE_)->gives, (ha_reduction)op) &&
                     is_tried_here(round, t, op))
                     reduce_some(types[t], (ha_reduction)op);
 }
@@ -288,9 +288,7 @@ static double naive_norm(ha_norm_kind kind, const values *x, const values *y) {
     return kind == HA_NORM_MAX ? greatest : kind == HA_NORM_2 ? sqrt(sum) : sum;
 }
 
-static int has_lanes(ha_dtype type, int lane) {
-    return ha_op_type_of(type)->line[HA_OP_OF_LANES + lane].text != NULL;
-}
+static int has_lanes(ha_dtype type, int lane) { return line_of(type, lane)->text != NULL; }
 
 static void norms_of_some(ha_dtype type) {
     int64_t extent[HA_MOST_RANK], count, expected = 0;
@@ -367,7 +365,7 @@ TEST(dots_norms_and_counts) {
 static void run_all_loops(int t, unsigned gaps) {
     for (int op = HA_SUM; op <= HA_MAX_AT; op++) {
         rows_with_gaps = gaps;
-        if (ha_op_tree_of(ha_op_type_of(types[t])->line[HA_OP_OF_LANES].gives, (ha_reduction)op))
+        if (ha_op_tree_of(line_of(types[t], HA_LANE_VALUE_)->gives, (ha_reduction)op))
             reduce_some(types[t], (ha_reduction)op);
     }
     rows_with_gaps = gaps, norms_of_some(types[t]);
@@ -602,7 +600,7 @@ TEST(refused_reductions) {
 TEST(eight_dimensions) {
     const darray x = eight_dimensions_of(HA_DTYPE_float);
     const ha_op_type *of = ha_op_type_of(HA_DTYPE_float);
-    const ha_op_line *line = &of->line[HA_OP_OF_LANES + HA_LANE_VALUE_];
+    const ha_op_line *line = line_of(HA_DTYPE_float, HA_LANE_VALUE_);
     ha_access v;
     SUCCEEDS(ha_open(&v, x.array, H, HA_WRITE, 0, HA_END));
     for (size_t i = 0; i < v.size; i++) ((float *)(uintptr_t)v.data)[i] = 1 / (1 + (float)i);
@@ -614,7 +612,8 @@ TEST(eight_dimensions) {
         know_key(0, &(const ha_op_key){.type = of,
                                        .line = line,
                                        .rank = 8,
-                                       .tree = ha_op_tree_of(line->gives, HA_SUM)});
+                                       .tree = ha_op_tree_of(line->gives, HA_SUM),
+                                       .make = ha_op_make_reduction});
     SUCCEEDS(ha_reduce(HA_SUM, x, &got, C));
     SUCCEEDS(ha_reduce(HA_SUM, dense, &expected, H));
     assert_memory_equal(&got, &expected, sizeof got);

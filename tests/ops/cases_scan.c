@@ -28,7 +28,7 @@ static void know_scan(ha_dtype type, ha_reduction op, int along, ha_scan_kind ki
     SUCCEEDS(ha_context_finish(C));
     const ha_op_type *of = ha_op_type_of(type);
     ha_op_key key = {.type = of,
-                     .line = &of->line[HA_OP_OF_COMBINES + ha_scan_operation(op)],
+                     .line = ha_op_line_of(&ha_op_scans, of, ha_scan_operation(op)),
                      .make = ha_scan_make};
     for (int rank = 1; rank <= 8 - along; rank++)
         know_runs(2 * rank - 2, key, along ? 1 + 16 * rank : rank, (int)kind);
@@ -137,8 +137,9 @@ static void scan_some(ha_dtype type, ha_reduction op) {
 }
 
 static int has_scan(ha_dtype type, ha_reduction op) {
-    return type != HA_DTYPE_bool &&
-           ha_op_type_of(type)->line[HA_OP_OF_COMBINES + ha_scan_operation(op)].text != NULL;
+    const int operation = ha_scan_operation(op);
+    return type != HA_DTYPE_bool && operation != HA_ASSIGN &&
+           ha_op_line_of(&ha_op_scans, ha_op_type_of(type), operation)->text != NULL;
 }
 
 TEST(scanned) {
@@ -213,15 +214,16 @@ static void know_offsets(ha_dtype counts, ha_dtype offsets) {
     if (!is_fake(C)) return;
     SUCCEEDS(ha_context_finish(C));
     for (int k = 0; k < 6; k++) {
-        const ha_op_line *line = &of->line[HA_OP_OF_LANES + used[k % 3].lane];
+        const ha_op_line *line = line_of(counts, used[k % 3].lane);
         if (!line->text) continue;
         know_key(4 + k, &(const ha_op_key){.type = of,
                                            .line = line,
                                            .rank = k / 3,
-                                           .tree = ha_op_tree_of(line->gives, used[k % 3].op)});
+                                           .tree = ha_op_tree_of(line->gives, used[k % 3].op),
+                                           .make = ha_op_make_reduction});
     }
     ha_op_key key = {
-        .type = to, .line = &to->line[HA_OP_OF_COMBINES + HA_ADD], .make = ha_scan_make};
+        .type = to, .line = ha_op_line_of(&ha_op_scans, to, HA_ADD), .make = ha_scan_make};
     know_runs(0, key, 1, HA_INCLUSIVE); /* where know_scan has them: a name has one place */
     know_runs(16, key, 1 + 16, HA_EXCLUSIVE);
     for (int k = 0; k < 2; k++) {
@@ -330,7 +332,7 @@ static void differ_some(ha_dtype type) {
     const darray y = some_view(type, rank, less, 0);
     for (int e = d + 1; e < rank; e++) behind *= extent[e];
     read_values(x, &of_x), read_values(y, &of_y);
-    know_operation(type, HA_OP_OF_COMBINES + HA_SUBTRACT, 0);
+    know_operation(type, &ha_op_subtract, HA_SUBTRACT, 0);
     SUCCEEDS(ha_differences(y, x, d, C));
     for (int k = 0; k < of_y.n; k++) {
         const int64_t at = k / behind / less[d] * behind * extent[d] + k % (behind * less[d]);
@@ -363,7 +365,7 @@ TEST(refused_arguments) {
     ARGUMENT(ha_scan_along(HA_SUM, y, x, -1, HA_INCLUSIVE, C), "no dimension -1", "");
     ARGUMENT(ha_scan(HA_XOR, y, x, HA_INCLUSIVE, C), "HA_XOR is none of ha_scan's", "HA_PRODUCT");
     ARGUMENT(ha_scan(HA_SUM, y, x, (ha_scan_kind)2, C), "there is no scan of kind 2", "");
-    ARGUMENT(ha_scan(HA_SUM, small, small, HA_INCLUSIVE, C), "there is no HA_ADD of uint8_t", "");
+    ARGUMENT(ha_scan(HA_SUM, small, small, HA_INCLUSIVE, C), "there is no HA_SUM of uint8_t", "");
     ARGUMENT(ha_scan(HA_SUM, row, whole, HA_INCLUSIVE, C), "the types are not the same", "double");
     ARGUMENT(ha_scan(HA_SUM, row, x, HA_INCLUSIVE, C), "the extents are not the same",
              "double (6)");

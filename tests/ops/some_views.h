@@ -22,26 +22,43 @@ RUN_LAUNCHED(4)
 static const fake_cuda_body run_launched[] = {run_launched_0, run_launched_1, run_launched_2,
                                               run_launched_3, run_launched_4};
 
+/* The table of these lanes, and their line of a type. */
+static const ha_op_table *table_of(int lane) {
+    static const ha_op_table *const tables[] = {
+        &ha_op_lanes_of_value,     &ha_op_lanes_of_is_there, &ha_op_lanes_of_size,
+        &ha_op_lanes_of_size,      &ha_op_lanes_of_product,  &ha_op_lanes_of_difference,
+        &ha_op_lanes_of_difference};
+    return tables[lane];
+}
+
+HA_UNUSED static const ha_op_line *line_of(ha_dtype type, int lane) {
+    return ha_op_line_of(table_of(lane), ha_op_type_of(type), lane);
+}
+
 /* Makes the driver know the operation, whatever its views come to. */
-static void know_reduction(ha_dtype type, int place, int by_number, const ha_op_tree *tree) {
+static void know_reduction(ha_dtype type, const ha_op_table *table, int n, int by_number,
+                           const ha_op_tree *tree) {
     if (!is_fake(C)) return;
     SUCCEEDS(ha_context_finish(C));
     const ha_op_type *of = ha_op_type_of(type);
-    if (!of->line[place].text) return;
+    const ha_op_line *line = ha_op_line_of(table, of, n);
+    if (!line->text) return;
     for (int rank = 0; rank <= HA_MAPPING_RANK; rank++) {
         const ha_op_key key = {.type = of,
-                               .line = &of->line[place],
+                               .line = line,
                                .rank = rank,
                                .by_number = by_number,
-                               .tree = tree};
+                               .tree = tree,
+                               .make = tree ? ha_op_make_reduction : NULL};
         launched[rank] = ha_op_kernel_of(&key);
         assert_non_null(launched[rank]);
         know_kernel(&(const known_kernel){launched[rank], run_launched[rank]});
     }
 }
 
-HA_UNUSED static void know_operation(ha_dtype type, int place, int by_number) {
-    know_reduction(type, place, by_number, NULL);
+HA_UNUSED static void know_operation(ha_dtype type, const ha_op_table *table, int n,
+                                     int by_number) {
+    know_reduction(type, table, n, by_number, NULL);
 }
 
 /* ---- random views -------------------------------------------------------------------------------- */

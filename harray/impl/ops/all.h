@@ -6,7 +6,8 @@
  *     expressions.h  the table: what each operation computes, of each type, in C
  *     random.h       random numbers
  *     rows.h         the table as loops over rows
- *     lines.h        the operations by type
+ *     lines.h        an operation of a type, and as it is called
+ *     tables.h       the operations by type
  *     loops.h        rows of a box
  *     trees.h        numbers of lanes reduced to one
  *     boxes.h        views of several arrays as the same box of rows
@@ -64,6 +65,7 @@
 #include "rows.h"
 #include "loops.h"
 #include "lines.h"
+#include "tables.h"
 #include "boxes.h"
 #include "trees.h"
 #include "kernels.h"

@@ -41,8 +41,7 @@ HA_IN_ const void *ha_along_values(const ha_along_walk *w, const char *x, int64_
                                    char *buffer) {
     const ha_op_key *key = w->key;
     const ha_op_walk walk = {.key = key};
-    if (step == 1 && key->line == &key->type->line[HA_OP_OF_LANES + HA_LANE_VALUE_] &&
-        key->type->type == key->line->gives)
+    if (step == 1 && key->line->number == HA_LANE_VALUE_ && key->type->type == key->line->gives)
         return x;
     const ha_op_row row = {.n = n,
                            .of = {buffer, (void *)(uintptr_t)x, (void *)(uintptr_t)x},
@@ -302,6 +301,7 @@ ha_status ha_reduce_along_(ha_reduction op, darray y, darray x, int dimension, h
                            const char *site) {
     ha_along_call a = {
         {{.operation = "ha_reduce_along", .context = context, .arrays = 1, .view = {x}},
+         &ha_op_lanes_of_value,
          HA_LANE_VALUE_,
          op},
         y,
@@ -313,6 +313,7 @@ ha_status ha_count_along_(darray y, darray x, int dimension, ha_context *context
                           const char *site) {
     ha_along_call a = {
         {{.operation = "ha_count_along", .context = context, .arrays = 1, .view = {x}},
+         &ha_op_lanes_of_is_there,
          HA_LANE_IS_THERE_,
          HA_SUM},
         y,

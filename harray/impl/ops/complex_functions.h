@@ -71,8 +71,8 @@
                 if (x.re == 0 && x.im == 0 && y.re > 0) return T##_make(0, 0);                     \
                 return T##_exp_(T##_mul(y, T##_log_(x)));                                          \
             })
-HA_IF_ha_c64_(HA_COMPLEX_FUNCTIONS_(ha_functions_of_c64, ha_c64, float, f, 0x1p124f, 0x1p-60f);)
-    HA_IF_ha_c128_(HA_COMPLEX_FUNCTIONS_(ha_functions_of_c128, ha_c128, double, , 0x1p1020,
+HA_IF_ha_c64_(HA_COMPLEX_FUNCTIONS_(ha_functions_of_ha_c64, ha_c64, float, f, 0x1p124f, 0x1p-60f);)
+    HA_IF_ha_c128_(HA_COMPLEX_FUNCTIONS_(ha_functions_of_ha_c128, ha_c128, double, , 0x1p1020,
                                          0x1p-500);)
 
 #endif

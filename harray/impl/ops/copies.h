@@ -227,7 +227,7 @@ HA_IN_ int ha_op_fill_there(const darray *x, const void *value, ha_context *c) {
                        .numbers = 2,
                        .view = {*x},
                        .number = {number, number},
-                       .key = {.type = type, .line = &type->line[HA_OP_OF_PLACES + HA_FILL_]}};
+                       .key = {.type = type, .line = ha_op_line_of(&ha_op_fill, type, 0)}};
     ha_op_boxes b;
     ha_op_boxes_of_call(&b, &call, 1, 0, &whole);
     if (b.rank > HA_MAPPING_RANK) ha_op_boxes_of_call(&b, &call, 0, 1, &whole);

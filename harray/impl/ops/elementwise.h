@@ -3,6 +3,7 @@
 #define HARRAY_IMPL_OPS_ELEMENTWISE_H
 
 #include "kernels.h"
+#include "tables.h"
 
 /* A call. */
 typedef struct ha_op_call {
@@ -51,28 +52,23 @@ HA_IN_ ha_status ha_op_check_view(const ha_op_call *c, int k) {
 }
 
 /* Its elements have other operations, but not this one. */
-HA_IN_ ha_status ha_op_refuse_type(const ha_op_call *c, int place) {
+HA_IN_ ha_status ha_op_refuse_type(const ha_op_call *c, const ha_op_table *table, int n) {
     const darray *of = &c->view[c->typed];
     const char *type = ha_dtype_name(of->type);
-    if (place >= HA_OP_OF_SPECIALS)
-        return ha_view_fail(HA_ERR_ARGUMENT, c->operation, of, "%s is not of %s", c->operation,
-                            type);
-    const ha_op_shown shown = place < HA_OP_OF_COMBINES
-                                  ? ha_op_show(HA_OP_OF_MAPS, place, HA_MAPS_)
-                                  : ha_op_show(HA_OP_OF_COMBINES, place - HA_OP_OF_COMBINES,
-                                               HA_COMBINES_);
-    return ha_view_fail(HA_ERR_ARGUMENT, c->operation, of, "there is no %s of %s", shown.text,
-                        type);
+    return table->names ? ha_view_fail(HA_ERR_ARGUMENT, c->operation, of, "there is no %s of %s",
+                                       table->names[n], type)
+                        : ha_view_fail(HA_ERR_ARGUMENT, c->operation, of, "%s is not of %s",
+                                       c->operation, type);
 }
 
-HA_IN_ ha_status ha_op_check_line(ha_op_call *c, int place) {
+HA_IN_ ha_status ha_op_check_line(ha_op_call *c, const ha_op_table *table, int n) {
     const darray *of = &c->view[c->typed];
     const ha_status s = ha_view_check(of, c->operation);
     if (s) return s;
     c->key.type = ha_op_type_of(of->type);
     if (!c->key.type)
         return ha_view_fail(HA_ERR_ARGUMENT, c->operation, of, "its elements are no numbers");
-    c->key.line = &c->key.type->line[place];
+    c->key.line = ha_op_line_of(table, c->key.type, n);
     const ha_op_kind kind = c->key.line->kind;
     const int as_bytes = kind == HA_OP_MASK || kind == HA_OP_CHOICE || kind == HA_OP_LANES;
     if (c->key.line->text && (of->type != HA_DTYPE_bool || as_bytes)) return HA_OK;
@@ -80,12 +76,12 @@ HA_IN_ ha_status ha_op_check_line(ha_op_call *c, int place) {
         return ha_view_fail(HA_ERR_UNSUPPORTED, c->operation, of,
                             "%s is not among HARRAY_OPS_TYPES, for which operations are compiled",
                             ha_dtype_name(of->type));
-    return ha_op_refuse_type(c, place);
+    return ha_op_refuse_type(c, table, n);
 }
 
 /* A result that repeats elements is refused by the launch. */
-HA_IN_ ha_status ha_op_check(ha_op_call *c, int place) {
-    ha_status s = ha_op_check_line(c, place);
+HA_IN_ ha_status ha_op_check(ha_op_call *c, const ha_op_table *table, int n) {
+    ha_status s = ha_op_check_line(c, table, n);
     for (int k = 0; k < c->arrays && !s; k++) s = ha_op_check_view(c, k);
     return s;
 }
@@ -223,10 +219,10 @@ HA_IN_ ha_status ha_op_launch(ha_op_call *c, const ha_op_boxes *b, const void *m
     return s;
 }
 
-HA_IN_ ha_status ha_op_run_line(ha_op_call *c, int place) {
+HA_IN_ ha_status ha_op_run_line(ha_op_call *c, const ha_op_table *table, int n) {
     int whole;
     ha_op_boxes b;
-    ha_status s = ha_op_check(c, place);
+    ha_status s = ha_op_check(c, table, n);
     if (!s) s = ha_op_check_numbers(c);
     if (s || ha_view_is_empty(&c->view[0])) return s;
     ha_op_boxes_of_call(&b, c, ha_op_has_place(&c->key), 0, &whole);
@@ -237,10 +233,10 @@ HA_IN_ ha_status ha_op_run_line(ha_op_call *c, int place) {
     return s ? s : ha_op_launch(c, &b, NULL);
 }
 
-/* place: of the operation, in the table of a type. */
-static ha_status ha_op_run(ha_op_call *c, int place, const char *site) {
+/* n: of the operation, in its table. */
+static ha_status ha_op_run(ha_op_call *c, const ha_op_table *table, int n, const char *site) {
     ha_status s = HA_OK;
-    HA_FROM(site) s = ha_op_run_line(c, place);
+    HA_FROM(site) s = ha_op_run_line(c, table, n);
     return s;
 }
 
@@ -253,28 +249,26 @@ HA_IN_ ha_status ha_op_no_operation(const char *operation, ha_op_shown shown, co
 }
 
 HA_IN_ ha_status ha_op_no_combine(const char *operation, int op, const char *has) {
-    const ha_op_shown assign = {"HA_ASSIGN"}; /* which no table has */
-    return ha_op_no_operation(operation,
-                              op ? ha_op_show(HA_OP_OF_COMBINES, op, HA_COMBINES_) : assign, has);
+    return ha_op_no_operation(operation, ha_op_show(ha_op_combine_names, op, HA_COMBINES_), has);
 }
 
-static const char ha_op_combines[] = "HA_ADD to HA_IS_GREATER_EQUAL";
+static const char ha_op_all_combines[] = "HA_ADD to HA_IS_GREATER_EQUAL";
 
 ha_status ha_map_(ha_map_operation op, darray y, darray x, ha_context *context, const char *site) {
     ha_op_call c = {
         .operation = "ha_map", .context = context, .arrays = 2, .typed = 1, .view = {y, x}};
     if (op < 0 || op >= HA_MAPS_)
-        return ha_op_no_operation("ha_map", ha_op_show(HA_OP_OF_MAPS, (int)op, HA_MAPS_),
+        return ha_op_no_operation("ha_map", ha_op_show(ha_op_map_names, (int)op, HA_MAPS_),
                                   "HA_NEGATE to HA_IS_FINITE");
-    return ha_op_run(&c, HA_OP_OF_MAPS + (int)op, site);
+    return ha_op_run(&c, &ha_op_maps, (int)op, site);
 }
 
 ha_status ha_combine_(int op, darray z, darray x, darray y, ha_context *context, const char *site) {
     ha_op_call c = {
         .operation = "ha_combine", .context = context, .arrays = 3, .typed = 1, .view = {z, x, y}};
     if (op <= HA_ASSIGN || op >= HA_COMBINES_)
-        return ha_op_no_combine("ha_combine", op, ha_op_combines);
-    return ha_op_run(&c, HA_OP_OF_COMBINES + op, site);
+        return ha_op_no_combine("ha_combine", op, ha_op_all_combines);
+    return ha_op_run(&c, &ha_op_combines, op, site);
 }
 
 ha_status ha_combine_number_(int op, darray z, darray x, ha_dvalue number, ha_context *context,
@@ -288,8 +282,8 @@ ha_status ha_combine_number_(int op, darray z, darray x, ha_dvalue number, ha_co
                     .number = {number},
                     .key.by_number = 1};
     if (op <= HA_ASSIGN || op >= HA_COMBINES_)
-        return ha_op_no_combine("ha_combine_number", op, ha_op_combines);
-    return ha_op_run(&c, HA_OP_OF_COMBINES + op, site);
+        return ha_op_no_combine("ha_combine_number", op, ha_op_all_combines);
+    return ha_op_run(&c, &ha_op_combines, op, site);
 }
 
 ha_status ha_axpby_(darray z, ha_dvalue a, darray x, ha_dvalue b, darray y, ha_context *context,
@@ -300,7 +294,7 @@ ha_status ha_axpby_(darray z, ha_dvalue a, darray x, ha_dvalue b, darray y, ha_c
                     .numbers = 2,
                     .view = {z, x, y},
                     .number = {a, b}};
-    return ha_op_run(&c, HA_OP_OF_SPECIALS + HA_AXPBY_, site);
+    return ha_op_run(&c, &ha_op_axpby, 0, site);
 }
 
 ha_status ha_clip_(darray y, darray x, ha_dvalue low, ha_dvalue high, ha_context *context,
@@ -312,8 +306,7 @@ ha_status ha_clip_(darray y, darray x, ha_dvalue low, ha_dvalue high, ha_context
                     .view = {y, x},
                     .number = {low, high}};
     const ha_comparison order = ha_dvalue_compare(low, high);
-    if (order == HA_LESS || order == HA_EQUAL)
-        return ha_op_run(&c, HA_OP_OF_SPECIALS + HA_CLIP_, site);
+    if (order == HA_LESS || order == HA_EQUAL) return ha_op_run(&c, &ha_op_clip, 0, site);
     ha_status s = HA_OK;
     HA_FROM(site) {
         s = ha_view_check(&y, c.operation);
@@ -324,11 +317,17 @@ ha_status ha_clip_(darray y, darray x, ha_dvalue low, ha_dvalue high, ha_context
     return s;
 }
 
+/* Which line is of elements of so many bytes. */
+HA_IN_ int ha_op_choice_of(ha_dtype type) {
+    const size_t bytes = ha_dtype_size(type);
+    return bytes ? __builtin_ctzll(bytes) : 0;
+}
+
 ha_status ha_where_(darray z, darray mask, darray x, darray y, ha_context *context,
                     const char *site) {
     ha_op_call c = {
         .operation = "ha_where", .context = context, .arrays = 4, .view = {z, mask, x, y}};
-    return ha_op_run(&c, HA_OP_OF_CHOICE, site);
+    return ha_op_run(&c, &ha_op_choice, ha_op_choice_of(z.type), site);
 }
 
 ha_status ha_sequence_(darray x, ha_dvalue first, ha_dvalue step, ha_context *context,
@@ -339,14 +338,14 @@ ha_status ha_sequence_(darray x, ha_dvalue first, ha_dvalue step, ha_context *co
                     .numbers = 2,
                     .view = {x},
                     .number = {first, step}};
-    return ha_op_run(&c, HA_OP_OF_PLACES + HA_SEQUENCE_, site);
+    return ha_op_run(&c, &ha_op_sequence, 0, site);
 }
 
 /* Of 16 bits those that half (11) and bfloat16 (8) have exactly: so that nothing is rounded up to 1. */
 HA_IN_ uint32_t ha_op_random_bits(ha_dtype type) { return type == HA_DTYPE_half ? 0xffe0 : 0xff00; }
 
-HA_IN_ ha_status ha_op_random(const char *operation, int place, darray x, uint64_t seed,
-                              ha_context *context, const char *site) {
+HA_IN_ ha_status ha_op_random_of(const char *operation, const ha_op_table *table, int n, darray x,
+                                 uint64_t seed, ha_context *context, const char *site) {
     ha_op_call c = {
         .operation = operation,
         .context = context,
@@ -354,17 +353,17 @@ HA_IN_ ha_status ha_op_random(const char *operation, int place, darray x, uint64
         .numbers = 2,
         .view = {x},
         .number = {ha_dvalue_of_uint64_t(seed), ha_dvalue_of_uint32_t(ha_op_random_bits(x.type))}};
-    return ha_op_run(&c, place, site);
+    return ha_op_run(&c, table, n, site);
 }
 
 ha_status ha_random_(darray x, uint64_t seed, ha_context *context, const char *site) {
     const int is_small = x.type == HA_DTYPE_half || x.type == HA_DTYPE_bfloat16;
-    return ha_op_random("ha_random", is_small ? HA_OP_OF_SMALL_RANDOM : HA_OP_OF_RANDOM, x, seed,
-                        context, site);
+    return ha_op_random_of("ha_random", &ha_op_random,
+                           is_small ? HA_RANDOM_SMALL_ : HA_RANDOM_PLAIN_, x, seed, context, site);
 }
 
 ha_status ha_random_normal_(darray x, uint64_t seed, ha_context *context, const char *site) {
-    return ha_op_random("ha_random_normal", HA_OP_OF_NORMAL, x, seed, context, site);
+    return ha_op_random_of("ha_random_normal", &ha_op_normal, 0, x, seed, context, site);
 }
 
 #endif

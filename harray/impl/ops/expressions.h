@@ -116,15 +116,14 @@
 
 /* ---- with numbers -------------------------------------------------------------------------------- */
 
-enum { HA_AXPBY_, HA_CLIP_, HA_SPECIALS_ };
-
+/* X(T, word, expression) */
 #define HA_SPECIALS_OF_INTEGERS_(X, T, U)                                                          \
-    X(T, HA_AXPBY_, axpby, (T)((U)a * (U)u + (U)b * (U)v))                                         \
-    X(T, HA_CLIP_, clip, u < a ? a : b < u ? b : u)
+    X(T, axpby, (T)((U)a * (U)u + (U)b * (U)v))                                                    \
+    X(T, clip, u < a ? a : b < u ? b : u)
 #define HA_SPECIALS_OF_REAL_(X, T, F)                                                              \
-    X(T, HA_AXPBY_, axpby, a *u + b * v)                                                           \
-    X(T, HA_CLIP_, clip, u < a ? a : b < u ? b : u)
-#define HA_SPECIALS_OF_COMPLEX_(X, T, P) X(T, HA_AXPBY_, axpby, P(add)(P(mul)(a, u), P(mul)(b, v)))
+    X(T, axpby, a *u + b * v)                                                                      \
+    X(T, clip, u < a ? a : b < u ? b : u)
+#define HA_SPECIALS_OF_COMPLEX_(X, T, P) X(T, axpby, P(add)(P(mul)(a, u), P(mul)(b, v)))
 
 /* ---- comparisons: 1 or 0 ------------------------------------------------------------------------- */
 
@@ -140,60 +139,57 @@ enum { HA_AXPBY_, HA_CLIP_, HA_SPECIALS_ };
 
 /* ---- results of another type --------------------------------------------------------------------- */
 
-/* X(T, R, kind, place, arguments, word, expression): R is the type of the result; kind and place are those of the table
- * (lines.h). */
-#define HA_TESTS_(X, T, is_nan_, is_finite_)                                                       \
-    X(T, uint8_t, HA_OP_MASK, HA_OP_OF_MAPS + HA_IS_NAN, 1, is_nan, (uint8_t)(is_nan_))            \
-    X(T, uint8_t, HA_OP_MASK, HA_OP_OF_MAPS + HA_IS_FINITE, 1, is_finite, (uint8_t)(is_finite_))
-#define HA_OTHERS_OF_REAL_(X, T, R, P)                                                             \
-    HA_TESTS_(X, T, u != u, u - u == 0)                                                            \
-    X(T, R, HA_OP_OTHER, HA_OP_OF_COMBINES + HA_COMPLEX, 2, complex, P(make)(u, v))
-#define HA_OTHERS_OF_COMPLEX_(X, T, R, F)                                                          \
-    HA_TESTS_(X, T, u.re != u.re || u.im != u.im, u.re - u.re == 0 && u.im - u.im == 0)            \
-    X(T, R, HA_OP_OTHER, HA_OP_OF_MAPS + HA_ABS, 1, abs, F(hypot)(u.re, u.im))                     \
-    X(T, R, HA_OP_OTHER, HA_OP_OF_MAPS + HA_REAL_PART, 1, real_part, u.re)                         \
-    X(T, R, HA_OP_OTHER, HA_OP_OF_MAPS + HA_IMAGINARY_PART, 1, imaginary_part, u.im)               \
-    X(T, R, HA_OP_OTHER, HA_OP_OF_MAPS + HA_ARGUMENT, 1, argument, F(atan2)(u.im, u.re))           \
-    X(T, T, HA_OP_CALLS, HA_OP_OF_MAPS + HA_SQRT, 1, sqrt, T##_sqrt_(u))                           \
-    X(T, T, HA_OP_CALLS, HA_OP_OF_MAPS + HA_EXP, 1, exp, T##_exp_(u))                              \
-    X(T, T, HA_OP_CALLS, HA_OP_OF_MAPS + HA_LOG, 1, log, T##_log_(u))                              \
-    X(T, T, HA_OP_CALLS, HA_OP_OF_MAPS + HA_SIN, 1, sin, T##_sin_(u))                              \
-    X(T, T, HA_OP_CALLS, HA_OP_OF_MAPS + HA_COS, 1, cos, T##_cos_(u))                              \
-    X(T, T, HA_OP_CALLS, HA_OP_OF_MAPS + HA_TAN, 1, tan, T##_tan_(u))                              \
-    X(T, T, HA_OP_CALLS, HA_OP_OF_MAPS + HA_SINH, 1, sinh, T##_sinh_(u))                           \
-    X(T, T, HA_OP_CALLS, HA_OP_OF_MAPS + HA_COSH, 1, cosh, T##_cosh_(u))                           \
-    X(T, T, HA_OP_CALLS, HA_OP_OF_MAPS + HA_TANH, 1, tanh, T##_tanh_(u))                           \
-    X(T, T, HA_OP_CALLS, HA_OP_OF_COMBINES + HA_POWER, 2, power, T##_pow_(u, v))
-#define HA_OTHERS_OF_int8_t_(X)
-#define HA_OTHERS_OF_int16_t_(X)
-#define HA_OTHERS_OF_uint8_t_(X)
-#define HA_OTHERS_OF_uint16_t_(X)
-#define HA_OTHERS_OF_int32_t_(X)
-#define HA_OTHERS_OF_int64_t_(X)
-#define HA_OTHERS_OF_uint32_t_(X)
-#define HA_OTHERS_OF_uint64_t_(X)
-#define HA_OTHERS_OF_float_(X) HA_IF_float_(HA_OTHERS_OF_REAL_(X, float, ha_c64, HA_P_c64_))
-#define HA_OTHERS_OF_double_(X) HA_IF_double_(HA_OTHERS_OF_REAL_(X, double, ha_c128, HA_P_c128_))
-#define HA_OTHERS_OF_ha_c64_(X) HA_IF_ha_c64_(HA_OTHERS_OF_COMPLEX_(X, ha_c64, float, HA_F_float_))
-#define HA_OTHERS_OF_ha_c128_(X)                                                                   \
-    HA_IF_ha_c128_(HA_OTHERS_OF_COMPLEX_(X, ha_c128, double, HA_F_double_))
+/* M is the X of those of one argument, C of those of two: X(T, R, kind, operation, word, expression); R is the type of the
+ * result, kind that of lines.h. */
+#define HA_TESTS_(M, T, is_nan_, is_finite_)                                                       \
+    M(T, uint8_t, HA_OP_MASK, HA_IS_NAN, is_nan, (uint8_t)(is_nan_))                               \
+    M(T, uint8_t, HA_OP_MASK, HA_IS_FINITE, is_finite, (uint8_t)(is_finite_))
+#define HA_OTHERS_OF_REAL_(M, C, T, R, P)                                                          \
+    HA_TESTS_(M, T, u != u, u - u == 0)                                                            \
+    C(T, R, HA_OP_OTHER, HA_COMPLEX, complex, P(make)(u, v))
+#define HA_OTHERS_OF_COMPLEX_(M, C, T, R, F)                                                       \
+    HA_TESTS_(M, T, u.re != u.re || u.im != u.im, u.re - u.re == 0 && u.im - u.im == 0)            \
+    M(T, R, HA_OP_OTHER, HA_ABS, abs, F(hypot)(u.re, u.im))                                        \
+    M(T, R, HA_OP_OTHER, HA_REAL_PART, real_part, u.re)                                            \
+    M(T, R, HA_OP_OTHER, HA_IMAGINARY_PART, imaginary_part, u.im)                                  \
+    M(T, R, HA_OP_OTHER, HA_ARGUMENT, argument, F(atan2)(u.im, u.re))
+#define HA_OTHERS_OF_TYPES_(M, C)                                                                  \
+    HA_IF_float_(HA_OTHERS_OF_REAL_(M, C, float, ha_c64, HA_P_c64_))                               \
+        HA_IF_double_(HA_OTHERS_OF_REAL_(M, C, double, ha_c128, HA_P_c128_))                       \
+            HA_IF_ha_c64_(HA_OTHERS_OF_COMPLEX_(M, C, ha_c64, float, HA_F_float_))                 \
+                HA_IF_ha_c128_(HA_OTHERS_OF_COMPLEX_(M, C, ha_c128, double, HA_F_double_))
+
+/* ---- functions of complex_functions.h ------------------------------------------------------------ */
+
+#define HA_CALLS_OF_COMPLEX_(M, C, T)                                                              \
+    M(T, HA_SQRT, sqrt, T##_sqrt_(u))                                                              \
+    M(T, HA_EXP, exp, T##_exp_(u))                                                                 \
+    M(T, HA_LOG, log, T##_log_(u))                                                                 \
+    M(T, HA_SIN, sin, T##_sin_(u))                                                                 \
+    M(T, HA_COS, cos, T##_cos_(u))                                                                 \
+    M(T, HA_TAN, tan, T##_tan_(u))                                                                 \
+    M(T, HA_SINH, sinh, T##_sinh_(u))                                                              \
+    M(T, HA_COSH, cosh, T##_cosh_(u))                                                              \
+    M(T, HA_TANH, tanh, T##_tanh_(u))                                                              \
+    C(T, HA_POWER, power, T##_pow_(u, v))
+#define HA_CALLS_OF_TYPES_(M, C)                                                                   \
+    HA_IF_ha_c64_(HA_CALLS_OF_COMPLEX_(M, C, ha_c64))                                              \
+        HA_IF_ha_c128_(HA_CALLS_OF_COMPLEX_(M, C, ha_c128))
 
 /* ---- of the place of an element ------------------------------------------------------------------ */
 
-enum { HA_FILL_, HA_SEQUENCE_, HA_PLACES_ };
-
-/* X(T, operation, word, expression) of a, b and the number of the element, at. */
+/* X(T, word, expression) of a, b and the number of the element, at. */
 #define HA_PLACES_OF_INTEGERS_(X, T, U)                                                            \
-    X(T, HA_FILL_, fill, a)                                                                        \
-    X(T, HA_SEQUENCE_, sequence, (T)((U)a + (U)b * (U)at))
+    X(T, fill, a)                                                                                  \
+    X(T, sequence, (T)((U)a + (U)b * (U)at))
 #define HA_PLACES_OF_REAL_(X, T, F)                                                                \
-    X(T, HA_FILL_, fill, a)                                                                        \
-    X(T, HA_SEQUENCE_, sequence, a + b * (T)at)
+    X(T, fill, a)                                                                                  \
+    X(T, sequence, a + b * (T)at)
 #define HA_PART_OF_ha_c64_(at) (float)(at)
 #define HA_PART_OF_ha_c128_(at) (double)(at)
 #define HA_PLACES_OF_COMPLEX_(X, T, P)                                                             \
-    X(T, HA_FILL_, fill, a)                                                                        \
-    X(T, HA_SEQUENCE_, sequence, P(add)(a, P(mul)(b, P(make)(HA_PART_OF_##T##_(at), 0))))
+    X(T, fill, a)                                                                                  \
+    X(T, sequence, P(add)(a, P(mul)(b, P(make)(HA_PART_OF_##T##_(at), 0))))
 
 /* ---- numbers of lanes, for reductions ------------------------------------------------------------ */
 
@@ -272,6 +268,12 @@ enum {
 #define HA_LANES_OF_ha_c128_(X)                                                                    \
     HA_IF_ha_c128_(HA_LANES_OF_COMPLEX_(X, ha_c128, double, HA_F_double_, HA_P_c128_))
 
+#define HA_LANES_OF_TYPES_(X)                                                                      \
+    HA_LANES_OF_int8_t_(X) HA_LANES_OF_int16_t_(X) HA_LANES_OF_uint8_t_(X)                         \
+        HA_LANES_OF_uint16_t_(X) HA_LANES_OF_int32_t_(X) HA_LANES_OF_int64_t_(X)                   \
+            HA_LANES_OF_uint32_t_(X) HA_LANES_OF_uint64_t_(X) HA_LANES_OF_float_(X)                \
+                HA_LANES_OF_double_(X) HA_LANES_OF_ha_c64_(X) HA_LANES_OF_ha_c128_(X)
+
 /* ---- all of a type ------------------------------------------------------------------------------- */
 
 #define HA_F_float_(function) function##f
@@ -332,7 +334,7 @@ enum {
     HA_IF_ha_c64_(HA_LINES_OF_COMPLEX_(ha_c64, HA_P_c64_, M, C, S, K, P))
 #define HA_LINES_OF_ha_c128_(M, C, S, K, P)                                                        \
     HA_IF_ha_c128_(HA_LINES_OF_COMPLEX_(ha_c128, HA_P_c128_, M, C, S, K, P))                       \
-        HA_IF_NOT_ha_c128_(P(ha_c128, HA_FILL_, fill, a)) /* of all elements of 16 bytes */
+        HA_IF_NOT_ha_c128_(P(ha_c128, fill, a)) /* of all elements of 16 bytes */
 #define HA_LINES_OF_int8_t_(M, C, S, K, P) HA_LINES_OF_SMALL_(int8_t, uint32_t, K, P)
 #define HA_LINES_OF_int16_t_(M, C, S, K, P) HA_LINES_OF_SMALL_(int16_t, uint32_t, K, P)
 #define HA_LINES_OF_uint8_t_(M, C, S, K, P) HA_LINES_OF_SMALL_(uint8_t, uint32_t, K, P)

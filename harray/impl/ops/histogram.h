@@ -284,6 +284,7 @@ HA_IN_ ha_status ha_histogram_launch(const ha_histogram *h, const darray *to) {
 HA_IN_ ha_status ha_histogram_check_most(const ha_histogram *h, const darray *counted) {
     ha_op_reduction r = {
         {.operation = "ha_histogram", .context = h->context, .arrays = 1, .view = {*counted}},
+        &ha_op_lanes_of_value,
         HA_LANE_VALUE_,
         HA_MAX};
     ha_dvalue most;

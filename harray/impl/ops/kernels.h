@@ -98,23 +98,14 @@ HA_IN_ const char *ha_op_scale_text(const ha_op_type *type) {
     return ha_op_scale(type) == HA_DTYPE_float ? "float" : "double";
 }
 
-HA_IN_ const char *ha_op_functions_of(ha_dtype number) {
-    const char *functions = "";
-    HA_IF_ha_c64_(if (number == HA_DTYPE_c64) functions = ha_uses_ha_functions_of_c64;)
-        HA_IF_ha_c128_(if (number == HA_DTYPE_c128) functions = ha_uses_ha_functions_of_c128;)(void)
-            number;
-    return functions;
-}
-
 /* In the order of ha_op_walk_of. */
 HA_IN_ void ha_op_add_parameters(ha_op_kernel *k) {
     static const char *const at[] = {"by0", "by1", "by2", "by3"};
     const ha_op_key *key = &k->op.key;
     const ha_op_type *type = key->type;
-    const int is_random = key->line->kind == HA_OP_RANDOM;
     for (int n = key->tree != NULL; n < ha_op_arrays(key); n++) ha_op_add_array(k, n);
     if (key->by_number) ha_op_add_number(k, "v", type->number, type->computed);
-    if (is_random) {
+    if (key->line->kind == HA_OP_RANDOM) {
         ha_op_add_number(k, "seed", HA_DTYPE_uint64_t, "uint64_t");
         ha_op_add_number(k, "kept", HA_DTYPE_uint32_t, "uint32_t");
     } else if (key->tree) {
@@ -129,11 +120,8 @@ HA_IN_ void ha_op_add_parameters(ha_op_kernel *k) {
         ha_op_add_number(k, "from", HA_DTYPE_int64_t, "int64_t");
         for (int d = 0; d < key->rank; d++) ha_op_add_number(k, at[d], HA_DTYPE_int64_t, "int64_t");
     }
-    if (key->line->kind == HA_OP_CALLS)
-        ha_op_add_parameter(k, HA_KERNEL_USES_, "ha_complex_functions",
-                            ha_op_functions_of(type->number));
-    if (is_random)
-        ha_op_add_parameter(k, HA_KERNEL_USES_, "ha_random_bits", ha_uses_ha_random_bits);
+    if (key->line->uses)
+        ha_op_add_parameter(k, HA_KERNEL_USES_, "functions of the operation", key->line->uses);
     if (key->tree)
         ha_op_add_parameter(k, HA_KERNEL_RESULT_, "the result", ha_dtype_name(key->line->gives))
             ->bytes = key->tree->reduction.result_bytes;
@@ -215,9 +203,7 @@ HA_IN_ void ha_op_make_elementwise(ha_op_kernel *k, const ha_op_key *key) {
     ha_text text = ha_text_into(k->text, sizeof k->text);
     ha_op_put_text(&text, key);
     ha_op_add_parameters(k);
-    ha_kernel *kernel = &k->op.kernel;
-    kernel->loops = key->tree ? ha_op_reduce_loops : ha_op_loops;
-    kernel->reduction = key->tree ? &key->tree->reduction : NULL;
+    k->op.kernel.loops = ha_op_loops;
 }
 
 /* The lanes have the rank of the key unless a maker says another one. */

@@ -14,17 +14,6 @@ HA_IN_ const ha_op *ha_op_of(const ha_kernel *kernel) {
     return (const ha_op *)(const void *)kernel;
 }
 
-/* Elements of one, two, four, … bytes. */
-static const ha_op_rows ha_op_choices[] = {ha_row_choose_uint8_t, ha_row_choose_uint16_t,
-                                           ha_row_choose_uint32_t, ha_row_choose_uint64_t,
-                                           ha_row_choose_ha_c128};
-
-HA_IN_ ha_op_rows ha_op_rows_of(const ha_op_key *k) {
-    return k->line->kind == HA_OP_CHOICE
-               ? ha_op_choices[__builtin_ctzll(ha_dtype_size(k->type->type))]
-               : k->line->rows;
-}
-
 /* ---- half and bfloat16 --------------------------------------------------------------------------- */
 
 enum { HA_OP_CHUNK = 256 };
@@ -111,7 +100,7 @@ HA_IN_ void ha_op_run_row(const ha_op_walk *w, const ha_op_row *row) {
     if (ha_op_is_as_float(w->key))
         ha_op_row_as_float(w->key, row);
     else
-        ha_op_rows_of(w->key)(row);
+        w->key->line->rows(row);
 }
 
 /* n indices on in dimension d */

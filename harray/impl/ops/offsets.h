@@ -23,10 +23,11 @@ HA_IN_ ha_status ha_offsets_check(const darray *offsets, const darray *counts) {
     return ha_view_is_empty(counts) ? HA_OK : ha_index_check_apart(offsets, counts, operation);
 }
 
-HA_IN_ ha_status ha_offsets_reduce(const darray *counts, int lane, ha_reduction op,
-                                   ha_context *context, ha_dvalue *result) {
+HA_IN_ ha_status ha_offsets_reduce(const darray *counts, const ha_op_table *lanes, int lane,
+                                   ha_reduction op, ha_context *context, ha_dvalue *result) {
     ha_op_reduction r = {
         {.operation = "ha_scan_offsets", .context = context, .arrays = 1, .view = {*counts}},
+        lanes,
         lane,
         op};
     return ha_op_reduce(&r, 1, result);
@@ -36,7 +37,8 @@ HA_IN_ ha_status ha_offsets_reduce(const darray *counts, int lane, ha_reduction 
 HA_IN_ ha_status ha_offsets_check_signs(const darray *counts, ha_context *context) {
     ha_dvalue place, least = {.type = counts->type};
     if (ha_dtype_kind(counts->type) == HA_KIND_UNSIGNED) return HA_OK;
-    ha_status s = ha_offsets_reduce(counts, HA_LANE_VALUE_, HA_MIN_AT, context, &place);
+    ha_status s = ha_offsets_reduce(counts, &ha_op_lanes_of_value, HA_LANE_VALUE_, HA_MIN_AT,
+                                    context, &place);
     const int64_t at = place.as_int64_t, index = counts->origin[0] + at;
     if (!s) s = darray_get(*counts, 1, &index, &least);
     if (!s) s = ha_dvalue_convert(least, HA_DTYPE_int64_t, &least);
@@ -49,11 +51,12 @@ HA_IN_ ha_status ha_offsets_check_signs(const darray *counts, ha_context *contex
 HA_IN_ ha_status ha_offsets_check_sum(const darray *offsets, const darray *counts,
                                       ha_context *context) {
     ha_dvalue sum, near;
-    ha_status s = ha_offsets_reduce(counts, HA_LANE_VALUE_, HA_SUM, context, &sum);
+    ha_status s = ha_offsets_reduce(counts, &ha_op_lanes_of_value, HA_LANE_VALUE_, HA_SUM, context,
+                                    &sum);
     if (s) return s;
     near = ha_dvalue_of_double((double)sum.as_uint64_t);
     if (counts->array->element == sizeof(int64_t))
-        s = ha_offsets_reduce(counts, HA_LANE_ABS_, HA_SUM, context, &near);
+        s = ha_offsets_reduce(counts, &ha_op_lanes_of_size, HA_LANE_ABS_, HA_SUM, context, &near);
     if (s) return s;
     const uint64_t most = offsets->type == HA_DTYPE_int32_t    ? INT32_MAX
                           : offsets->type == HA_DTYPE_uint32_t ? UINT32_MAX
@@ -117,7 +120,7 @@ ha_status ha_differences_(darray y, darray x, int dimension, ha_context *context
             own->extent[dimension] = --next->extent[dimension];
             next->offset += next->stride[dimension];
             s = ha_extents_equal(y.rank, y.extent, own->rank, own->extent)
-                    ? ha_op_run_line(&c, HA_OP_OF_COMBINES + HA_SUBTRACT)
+                    ? ha_op_run_line(&c, &ha_op_subtract, HA_SUBTRACT)
                     : ha_views_refuse(&y, &x, "the extents are not those, but one less there",
                                       c.operation, "");
         }

@@ -6,14 +6,21 @@
 
 /* What is reduced, and where the result goes. */
 typedef struct ha_op_reduction {
-    ha_op_call call; /* the views are its arguments */
+    ha_op_call call;          /* the views are its arguments */
+    const ha_op_table *lanes; /* which has this one */
     int lane;
     ha_reduction operation;
 } ha_op_reduction;
 
+HA_IN_ void ha_op_make_reduction(ha_op_kernel *k, const ha_op_key *key) {
+    ha_op_make_elementwise(k, key);
+    k->op.kernel.loops = ha_op_reduce_loops;
+    k->op.kernel.reduction = &key->tree->reduction;
+}
+
 HA_IN_ ha_status ha_op_check_reduction(ha_op_reduction *r) {
     ha_op_call *c = &r->call;
-    const ha_status s = ha_op_check(c, HA_OP_OF_LANES + r->lane);
+    const ha_status s = ha_op_check(c, r->lanes, r->lane);
     if (s) return s;
     c->key.tree = ha_op_tree_of(c->key.line->gives, r->operation);
     if (c->key.tree) return HA_OK;
@@ -52,6 +59,7 @@ HA_IN_ ha_status ha_op_reduce(ha_op_reduction *r, double scale, ha_dvalue *value
         c->number[0] = ha_op_scale(c->key.type) == HA_DTYPE_float ? ha_dvalue_of_float((float)scale)
                                                                   : ha_dvalue_of_double(scale);
         c->key.rank = whole ? 0 : b.rank;
+        c->key.make = ha_op_make_reduction;
         s = ha_op_launch(c, &b, &into);
     }
     if (!s) *value = ha_op_outcome(r, result);
@@ -154,13 +162,13 @@ HA_IN_ ha_status ha_op_norm_2(ha_op_reduction *r, int lane_of_size, double *norm
     return s;
 }
 
-static ha_status ha_op_norm(ha_op_call c, ha_norm_kind kind, ha_dtype type, void *result,
-                            const char *site) {
+static ha_status ha_op_norm(ha_op_call c, const ha_op_table *lanes, ha_norm_kind kind,
+                            ha_dtype type, void *result, const char *site) {
     const int two = c.arrays > 1;
     const int size = two ? HA_LANE_ABS_DIFFERENCE_ : HA_LANE_ABS_;
     const int square = two ? HA_LANE_SQUARE_OF_DIFFERENCE_ : HA_LANE_SQUARE_;
     const int is_sum = kind != HA_NORM_MAX || (c.view[0].array && ha_view_is_empty(&c.view[0]));
-    ha_op_reduction r = {c, kind == HA_NORM_2 ? square : size, is_sum ? HA_SUM : HA_MAX};
+    ha_op_reduction r = {c, lanes, kind == HA_NORM_2 ? square : size, is_sum ? HA_SUM : HA_MAX};
     double norm = 0;
     ha_status s = HA_OK;
     HA_FROM(site) {
@@ -180,6 +188,7 @@ static ha_status ha_op_norm(ha_op_call c, ha_norm_kind kind, ha_dtype type, void
 ha_status ha_reduce_(ha_reduction op, darray x, ha_dtype type, void *result, ha_context *context,
                      const char *site) {
     ha_op_reduction r = {{.operation = "ha_reduce", .context = context, .arrays = 1, .view = {x}},
+                         &ha_op_lanes_of_value,
                          HA_LANE_VALUE_,
                          op};
     return ha_op_reduce_to(&r, type, result, site);
@@ -188,6 +197,7 @@ ha_status ha_reduce_(ha_reduction op, darray x, ha_dtype type, void *result, ha_
 ha_status ha_count_elements_(darray x, ha_dtype type, void *result, ha_context *context,
                              const char *site) {
     ha_op_reduction r = {{.operation = "ha_count", .context = context, .arrays = 1, .view = {x}},
+                         &ha_op_lanes_of_is_there,
                          HA_LANE_IS_THERE_,
                          HA_SUM};
     return ha_op_reduce_to(&r, type, result, site);
@@ -196,6 +206,7 @@ ha_status ha_count_elements_(darray x, ha_dtype type, void *result, ha_context *
 ha_status ha_dot_(darray x, darray y, ha_dtype type, void *result, ha_context *context,
                   const char *site) {
     ha_op_reduction r = {{.operation = "ha_dot", .context = context, .arrays = 2, .view = {x, y}},
+                         &ha_op_lanes_of_product,
                          HA_LANE_PRODUCT_,
                          HA_SUM};
     return ha_op_reduce_to(&r, type, result, site);
@@ -204,14 +215,14 @@ ha_status ha_dot_(darray x, darray y, ha_dtype type, void *result, ha_context *c
 ha_status ha_norm_(ha_norm_kind kind, darray x, ha_dtype type, void *result, ha_context *context,
                    const char *site) {
     const ha_op_call c = {.operation = "ha_norm", .context = context, .arrays = 1, .view = {x}};
-    return ha_op_norm(c, kind, type, result, site);
+    return ha_op_norm(c, &ha_op_lanes_of_size, kind, type, result, site);
 }
 
 ha_status ha_difference_(ha_norm_kind kind, darray x, darray y, ha_dtype type, void *result,
                          ha_context *context, const char *site) {
     const ha_op_call c = {
         .operation = "ha_difference", .context = context, .arrays = 2, .view = {x, y}};
-    return ha_op_norm(c, kind, type, result, site);
+    return ha_op_norm(c, &ha_op_lanes_of_difference, kind, type, result, site);
 }
 
 #endif

@@ -59,7 +59,7 @@ typedef void (*ha_op_rows)(const ha_op_row *row);
     }
 
 /* Of one or two, and the numbers a and b. */
-#define HA_ROW_WITH_NUMBERS_(T, operation, word, ...)                                              \
+#define HA_ROW_WITH_NUMBERS_(T, word, ...)                                                         \
     HA_ROW_BEGIN_(T, T, ha_row_##word##_##T)                                                       \
     const T a = *(const T *)row->number[0], b = *(const T *)row->number[1];                        \
     if (dx == 1 && dy == 1 && dz == 1)                                                             \
@@ -71,11 +71,11 @@ typedef void (*ha_op_rows)(const ha_op_row *row);
 /* Of two, or one and a number: a mask. */
 #define HA_ROW_OF_MASK_(T, operation, word, ...) HA_ROW_OF_TWO_TO_(T, uint8_t, word, __VA_ARGS__)
 
-#define HA_ROW_TO_OTHER_(T, R, kind, place, arguments, word, ...)                                  \
+#define HA_ROW_TO_OTHER_(T, R, kind, operation, word, ...)                                         \
     HA_ROW_OF_TWO_TO_(T, R, word, __VA_ARGS__)
 
 /* Of the place of an element. */
-#define HA_ROW_OF_PLACE_(T, operation, word, ...)                                                  \
+#define HA_ROW_OF_PLACE_(T, word, ...)                                                             \
     HA_CONTRACTED_0_ HA_IN_ void ha_row_##word##_##T(const ha_op_row *row) {                       \
         const int64_t n = row->n, dz = row->step[0];                                               \
         T *z = (T *)row->of[0];                                                                    \
@@ -181,20 +181,14 @@ HA_LINES_OF_TYPES_(HA_ROW_OF_ONE_, HA_ROW_OF_TWO_, HA_ROW_WITH_NUMBERS_, HA_ROW_
 HA_RANDOM_OF_TYPES_(HA_ROW_OF_RANDOM_, HA_BITS_OF_BLOCKS_)
 HA_RANDOM_OF_SMALL_(HA_ROW_OF_SMALL_, HA_BITS_OF_BLOCKS_)
 HA_NORMAL_OF_TYPES_(HA_ROW_OF_NORMAL_, HA_BITS_OF_BLOCKS_)
-HA_OTHERS_OF_float_(HA_ROW_TO_OTHER_) HA_OTHERS_OF_double_(HA_ROW_TO_OTHER_)
-    HA_OTHERS_OF_ha_c64_(HA_ROW_TO_OTHER_) HA_OTHERS_OF_ha_c128_(HA_ROW_TO_OTHER_)
-        HA_LANES_OF_int8_t_(HA_ROW_OF_LANES_) HA_LANES_OF_int16_t_(HA_ROW_OF_LANES_)
-            HA_LANES_OF_uint8_t_(HA_ROW_OF_LANES_) HA_LANES_OF_uint16_t_(HA_ROW_OF_LANES_)
-                HA_LANES_OF_int32_t_(HA_ROW_OF_LANES_) HA_LANES_OF_int64_t_(HA_ROW_OF_LANES_)
-                    HA_LANES_OF_uint32_t_(HA_ROW_OF_LANES_) HA_LANES_OF_uint64_t_(HA_ROW_OF_LANES_)
-                        HA_LANES_OF_float_(HA_ROW_OF_LANES_) HA_LANES_OF_double_(HA_ROW_OF_LANES_)
-                            HA_LANES_OF_ha_c64_(HA_ROW_OF_LANES_)
-                                HA_LANES_OF_ha_c128_(HA_ROW_OF_LANES_)
-                                    HA_ROW_OF_CHOICE_(uint8_t, 1, uint8_t)
-                                        HA_ROW_OF_CHOICE_(uint16_t, 1, uint16_t)
-                                            HA_ROW_OF_CHOICE_(uint32_t, 1, uint32_t)
-                                                HA_ROW_OF_CHOICE_(uint64_t, 1, uint64_t)
-                                                    HA_ROW_OF_CHOICE_(uint64_t, 2,
-                                                                      ha_c128) HA_CONTRACTION_END_
+HA_OTHERS_OF_TYPES_(HA_ROW_TO_OTHER_, HA_ROW_TO_OTHER_)
+HA_CALLS_OF_TYPES_(HA_ROW_OF_ONE_, HA_ROW_OF_TWO_)
+HA_LANES_OF_TYPES_(HA_ROW_OF_LANES_)
+HA_ROW_OF_CHOICE_(uint8_t, 1, uint8_t)
+HA_ROW_OF_CHOICE_(uint16_t, 1, uint16_t)
+HA_ROW_OF_CHOICE_(uint32_t, 1, uint32_t)
+HA_ROW_OF_CHOICE_(uint64_t, 1, uint64_t)
+HA_ROW_OF_CHOICE_(uint64_t, 2, ha_c128)
+HA_CONTRACTION_END_
 
 #endif

@@ -165,7 +165,7 @@ HA_IN_ ha_status ha_scan_check_operation(ha_scanning *s, ha_reduction op, const 
     if (operation == HA_ASSIGN)
         return ha_op_no_operation(s->operation, ha_op_show_reduction(op),
                                   "HA_SUM, HA_PRODUCT, HA_MIN, HA_MAX");
-    const ha_status status = ha_op_check_line(&c, HA_OP_OF_COMBINES + operation);
+    const ha_status status = ha_op_check_line(&c, &ha_op_scans, operation);
     s->key.type = c.key.type;
     s->key.line = c.key.line;
     return status;

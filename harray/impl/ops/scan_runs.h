@@ -21,14 +21,9 @@ HA_IN_ int ha_scan_does(const ha_op_key *key) { return key->of[0] % HA_SCAN_EXCL
 
 /* Numbers first to last, each joined with what is before the run; *last is theirs alone. y may be x. And the last numbers alone of
  * four runs that follow each other, side by side, as each step waits for the one before it. */
-#define HA_IS_SCANNED_HA_ADD_ ~, 1
-#define HA_IS_SCANNED_HA_MULTIPLY_ ~, 1
-#define HA_IS_SCANNED_HA_MINIMUM_ ~, 1
-#define HA_IS_SCANNED_HA_MAXIMUM_ ~, 1
 #define HA_SCAN_LINE_(T, operation, ...)                                                           \
-    HA_VARIANT_(HA_SCAN_LINE_, HA_DEFINED_(HA_IS_SCANNED_##operation##_))(T, __VA_ARGS__)
-#define HA_SCAN_LINE_0_(T, word, ...)
-#define HA_SCAN_LINE_1_(T, word, ...)                                                              \
+    HA_IF_CHOSEN_(HA_IS_JOIN_##operation##_)(HA_SCAN_RUN_(T, __VA_ARGS__))
+#define HA_SCAN_RUN_(T, word, ...)                                                                 \
     HA_FN T ha_scan_join_##word##_##T(T u, T v) { return __VA_ARGS__; }                            \
     HA_CONTRACTED_0_ HA_IN_ void ha_scan_##word##_##T(                                             \
         const void *from, void *to, int64_t n, const void *before, int is_exclusive, void *last) { \
@@ -56,7 +51,6 @@ HA_IN_ int ha_scan_does(const ha_op_key *key) { return key->of[0] % HA_SCAN_EXCL
         to[0] = p, to[1] = q, to[2] = r, to[3] = s;                                                \
     }
 #define HA_SCAN_LINES_(X) HA_LINES_OF_TYPES_(HA_NO_LINE_, X, HA_NO_LINE_, HA_NO_LINE_, HA_NO_LINE_)
-#define HA_NO_LINE_(...)
 HA_CONTRACTION_0_
 HA_SCAN_LINES_(HA_SCAN_LINE_)
 HA_CONTRACTION_END_
@@ -64,22 +58,20 @@ HA_CONTRACTION_END_
 typedef void (*ha_scan_run_of)(const void *from, void *to, int64_t n, const void *before,
                                int is_exclusive, void *last);
 typedef void (*ha_scan_lasts_of)(const void *from, void *last);
-#define HA_SCAN_ROW_(T, operation, ...)                                                            \
-    HA_VARIANT_(HA_SCAN_ROW_, HA_DEFINED_(HA_IS_SCANNED_##operation##_))(T, __VA_ARGS__)
-#define HA_SCAN_ROW_0_(T, word, ...)
-#define HA_SCAN_ROW_1_(T, word, ...)                                                               \
-    {ha_row_##word##_##T, ha_scan_##word##_##T, ha_scan_lasts_##word##_##T},
 typedef struct ha_scan_row {
-    ha_op_rows rows; /* of the line in the table of operations */
     ha_scan_run_of run;
     ha_scan_lasts_of lasts;
 } ha_scan_row;
+#define HA_SCAN_ROW_(T, operation, word, ...)                                                      \
+    HA_IF_CHOSEN_(HA_IS_JOIN_##operation##_)                                                       \
+    ([HA_AT_##T * (HA_MAXIMUM - HA_ADD + 1) + (operation)-                                         \
+         HA_ADD] = {ha_scan_##word##_##T, ha_scan_lasts_##word##_##T}, )
+/* In the order of the lines of ha_op_scans. */
 static const ha_scan_row ha_scan_table[] = {HA_SCAN_LINES_(HA_SCAN_ROW_)};
 
 HA_IN_ const ha_scan_row *ha_scan_row_of(const ha_op_key *key) {
-    size_t i = 0;
-    while (ha_scan_table[i].rows != key->line->rows) i++;
-    return &ha_scan_table[i];
+    const ha_op_table *table = &ha_op_scans;
+    return &ha_scan_table[(int)key->type->at * table->of_type + key->line->number - table->first];
 }
 
 /* z = op(u, v) for n numbers. */

@@ -5,17 +5,19 @@
 #include "scatter_runs.h"
 #include "sorted.h"
 
+static const ha_op_line ha_scatter_assign_line = {.word = "assign"};
+
 /* The line of an operation; of HA_ASSIGN bytes. */
 HA_IN_ ha_status ha_scatter_line(const darray *y, int op, ha_op_key *key) {
     ha_op_call c = {.operation = "ha_scatter", .arrays = 1, .view = {*y}};
     key->type = ha_index_moved(y->array->element);
-    key->line = &key->type->line[HA_OP_OF_CHOICE];
+    key->line = &ha_scatter_assign_line;
     key->of[1] = op;
     if (op == HA_ASSIGN) return HA_OK;
     if (op != HA_ADD && op != HA_MULTIPLY && op != HA_MINIMUM && op != HA_MAXIMUM)
         return ha_op_no_combine("ha_scatter", op,
                                 "HA_ASSIGN, HA_ADD, HA_MULTIPLY, HA_MINIMUM, HA_MAXIMUM");
-    const ha_status s = ha_op_check_line(&c, HA_OP_OF_COMBINES + op);
+    const ha_status s = ha_op_check_line(&c, &ha_op_joins, op);
     key->type = c.key.type;
     key->line = c.key.line;
     return s;

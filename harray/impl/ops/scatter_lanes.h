@@ -196,9 +196,8 @@ HA_IN_ void ha_scatter_make(ha_op_kernel *k, const ha_op_key *key) {
     const int rank = key->rank % HA_INDEX_RANK, rest = key->rank / HA_INDEX_RANK;
     const ha_dtype bits = ha_index_bits((size_t)key->of[0]), type = key->type->type;
     ha_text t = ha_text_into(k->text, sizeof k->text);
-    snprintf(k->name, sizeof k->name, "ha_scatter_%s_%s_%s_%d_%d",
-             key->of[1] == HA_ASSIGN ? "assign" : key->line->word, key->type->element,
-             ha_dtype_name(bits), rank, rest);
+    snprintf(k->name, sizeof k->name, "ha_scatter_%s_%s_%s_%d_%d", key->line->word,
+             key->type->element, ha_dtype_name(bits), rank, rest);
     ha_index_add_view(k, HA_KERNEL_INOUT_, "y", type, 1 + rest)->updates = key->of[1] != HA_ASSIGN;
     ha_index_add_view(k, HA_KERNEL_IN_, "at", bits, rank);
     ha_index_add_view(k, HA_KERNEL_IN_, "x", type, rank + rest);

@@ -199,7 +199,7 @@ HA_TREES_OF_int64_t_(HA_TREE_) HA_TREES_OF_uint64_t_(HA_TREE_) HA_TREES_OF_doubl
                                    int64_t n, char *buffer) {
     const ha_op_key *key = w->key;
     const int64_t bytes = (int64_t)ha_op_bytes(key, 0);
-    const int is_there = key->line == &key->type->line[HA_OP_OF_LANES + HA_LANE_VALUE_] &&
+    const int is_there = key->line->number == HA_LANE_VALUE_ &&
                          key->type->type == key->line->gives && first->step[1] == 1;
     for (int64_t done = 0, at; done < n; done += at) {
         ha_op_row row = *first;
@@ -216,8 +216,8 @@ HA_TREES_OF_int64_t_(HA_TREE_) HA_TREES_OF_uint64_t_(HA_TREE_) HA_TREES_OF_doubl
 /* Sums of products of reals are made without storing these. NULL: it is another reduction, or of other elements. */
 HA_IN_ ha_op_part ha_op_part_of_products(const ha_op_key *key) {
     const ha_dtype type = key->type->type;
-    if (key->line != &key->type->line[HA_OP_OF_LANES + HA_LANE_PRODUCT_] ||
-        key->tree->reduction.operation != HA_SUM || type != key->line->gives)
+    if (key->line->number != HA_LANE_PRODUCT_ || key->tree->reduction.operation != HA_SUM ||
+        type != key->line->gives)
         return NULL;
     HA_IF_size_of_c64_(if (type == HA_DTYPE_float) return ha_part_products_float;) return type ==
             HA_DTYPE_double
