@@ -251,7 +251,7 @@ HA_IN_ ha_status ha_along_check(ha_along_call *a) {
     if (!s) s = ha_op_check_reduction(&a->r);
     if (!s) s = ha_view_check(&a->y, operation);
     if (!s) s = ha_along_check_type(a);
-    if (!s) s = ha_index_check_written(&a->y, operation);
+    if (!s) s = ha_op_check_written(&a->y, operation);
     if (!s) s = ha_along_check_extents(a);
     if (s || ha_view_is_empty(&a->y) || ha_view_is_empty(x)) return s;
     return ha_index_check_apart(&a->y, x, operation);

@@ -79,7 +79,11 @@ HA_IN_ ha_status ha_op_check_line(ha_op_call *c, const ha_op_table *table, int n
     return ha_op_refuse_type(c, table, n);
 }
 
-/* A result that repeats elements is refused by the launch. */
+HA_IN_ ha_status ha_op_check_written(const darray *x, const char *operation) {
+    if (!ha_strides_repeat(x->rank, x->extent, x->stride)) return HA_OK;
+    return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "it repeats elements, and can only be read");
+}
+
 HA_IN_ ha_status ha_op_check(ha_op_call *c, const ha_op_table *table, int n) {
     ha_status s = ha_op_check_line(c, table, n);
     for (int k = 0; k < c->arrays && !s; k++) s = ha_op_check_view(c, k);
@@ -225,6 +229,8 @@ HA_IN_ ha_status ha_op_run_line(ha_op_call *c, const ha_op_table *table, int n) 
     ha_status s = ha_op_check(c, table, n);
     if (!s) s = ha_op_check_numbers(c);
     if (s || ha_view_is_empty(&c->view[0])) return s;
+    s = ha_op_check_written(&c->view[0], c->operation);
+    if (s) return s;
     ha_op_boxes_of_call(&b, c, ha_op_has_place(&c->key), 0, &whole);
     if (b.rank > HA_MAPPING_RANK && ha_op_has_place(&c->key))
         ha_op_boxes_of_call(&b, c, 0, 1, &whole); /* the number of an element is its place */

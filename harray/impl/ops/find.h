@@ -159,7 +159,7 @@ HA_IN_ ha_status ha_find_check(const ha_finding *f) {
     if (ha_view_is_empty(&f->y) || ha_view_is_empty(&f->mask)) return HA_OK;
     s = ha_index_check_apart(&f->y, &f->mask, operation);
     if (!s && f->x) s = ha_index_check_apart(&f->y, f->x, operation);
-    return s ? s : ha_index_check_written(&f->y, operation);
+    return s ? s : ha_op_check_written(&f->y, operation);
 }
 
 HA_IN_ ha_status ha_find_launch(const ha_finding *f, int what) {

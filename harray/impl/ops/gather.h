@@ -133,7 +133,8 @@ HA_IN_ ha_status ha_gather_check(const darray *y, const darray *x, const darray 
     if (!s) s = ha_index_check_type(at, "ha_gather");
     if (!s) s = ha_index_check_extents(y, at, x, "ha_gather");
     if (s || ha_view_is_empty(y)) return s;
-    s = ha_index_check_apart(y, at, "ha_gather");
+    s = ha_op_check_written(y, "ha_gather");
+    if (!s) s = ha_index_check_apart(y, at, "ha_gather");
     return s || ha_view_is_empty(x) ? s : ha_index_check_apart(y, x, "ha_gather");
 }
 

@@ -215,7 +215,7 @@ HA_IN_ ha_status ha_histogram_check_counts(const ha_histogram *h) {
         return ha_view_fail(HA_ERR_ARGUMENT, operation, &h->counts, "a count is an integer");
     if (!h->parts)
         return ha_view_fail(HA_ERR_ARGUMENT, operation, &h->counts, "there are no parts");
-    s = ha_index_check_written(&h->counts, operation);
+    s = ha_op_check_written(&h->counts, operation);
     return s || ha_view_is_empty(&h->x) ? s : ha_index_check_apart(&h->counts, &h->x, operation);
 }
 

@@ -122,11 +122,6 @@ HA_IN_ ha_status ha_index_check_apart(const darray *y, const darray *x, const ch
     return ha_views_refuse(y, x, "the result has elements of an argument", operation, "");
 }
 
-HA_IN_ ha_status ha_index_check_written(const darray *x, const char *operation) {
-    if (!ha_strides_repeat(x->rank, x->extent, x->stride)) return HA_OK;
-    return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "it repeats elements, and can only be read");
-}
-
 HA_IN_ ha_status ha_index_check_row(const darray *x, const char *operation) {
     if (x->rank == 1) return HA_OK;
     return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "it has one dimension here");

@@ -120,7 +120,7 @@ HA_IN_ ha_status ha_inverse_check(const darray *y, const darray *p) {
     if (y->array->element == sizeof(uint32_t) &&
         y->extent[0] - 1 > (y->type == HA_DTYPE_int32_t ? INT32_MAX : (int64_t)UINT32_MAX))
         return ha_view_fail(HA_ERR_ARGUMENT, "ha_inverse", y, "its places do not fit its type");
-    s = ha_index_check_written(y, "ha_inverse");
+    s = ha_op_check_written(y, "ha_inverse");
     return s ? s : ha_index_check_apart(y, p, "ha_inverse");
 }
 

@@ -12,7 +12,7 @@ HA_IN_ ha_status ha_offsets_check(const darray *offsets, const darray *counts) {
     if (!s) s = ha_view_check(counts, operation);
     if (!s) s = ha_index_check_row(offsets, operation);
     if (!s) s = ha_index_check_row(counts, operation);
-    if (!s) s = ha_index_check_written(offsets, operation);
+    if (!s) s = ha_op_check_written(offsets, operation);
     if (s) return s;
     const ha_number_kind kind = ha_dtype_kind(counts->type);
     if (kind != HA_KIND_SIGNED && kind != HA_KIND_UNSIGNED)

@@ -180,7 +180,7 @@ HA_IN_ ha_status ha_scan_check(ha_scanning *s, ha_reduction op, const darray *y,
         return ha_views_refuse(y, x, "the types are not the same", operation, "");
     if (!ha_extents_equal(y->rank, y->extent, x->rank, x->extent))
         return ha_views_refuse(y, x, "the extents are not the same", operation, "");
-    status = ha_index_check_written(y, operation);
+    status = ha_op_check_written(y, operation);
     if (status || ha_view_is_empty(y)) return status;
     darray from_0 = *x; /* wherever their indices begin */
     memcpy(from_0.origin, y->origin, sizeof from_0.origin);

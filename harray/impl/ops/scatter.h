@@ -28,7 +28,8 @@ HA_IN_ ha_status ha_scatter_check(const darray *y, const darray *at, const darra
     if (!s) s = ha_index_check_type(at, "ha_scatter");
     if (!s) s = ha_index_check_extents(x, at, y, "ha_scatter");
     if (s || ha_view_is_empty(x) || ha_view_is_empty(y)) return s;
-    s = ha_index_check_apart(y, at, "ha_scatter");
+    s = ha_op_check_written(y, "ha_scatter");
+    if (!s) s = ha_index_check_apart(y, at, "ha_scatter");
     return s ? s : ha_index_check_apart(y, x, "ha_scatter");
 }
 

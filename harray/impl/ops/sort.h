@@ -133,7 +133,7 @@ ha_status ha_sort_(darray x, ha_sort_order order, ha_context *context, const cha
     ha_status status = HA_OK;
     HA_FROM(site) {
         status = ha_sort_check(&x, order, s.operation);
-        if (!status) status = ha_index_check_written(&x, s.operation);
+        if (!status) status = ha_op_check_written(&x, s.operation);
         if (!status) status = ha_op_told(ha_sort_run(&s), is_kept, s.operation);
     }
     return status;
@@ -147,7 +147,7 @@ HA_IN_ ha_status ha_sorting_check(const darray *at, const darray *x, ha_sort_ord
     if (at->extent[0] != x->extent[0])
         return ha_views_refuse(at, x, "the extents are not the same", "ha_sorting", "");
     s = ha_sort_check_fits(at, x->extent[0], "ha_sorting");
-    if (!s) s = ha_index_check_written(at, "ha_sorting");
+    if (!s) s = ha_op_check_written(at, "ha_sorting");
     return s || ha_view_is_empty(at) ? s : ha_index_check_apart(at, x, "ha_sorting");
 }
 

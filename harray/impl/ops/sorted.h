@@ -11,9 +11,9 @@
 HA_IN_ ha_status ha_by_key_check(const darray *keys, const darray *values, ha_sort_order order) {
     static const char operation[] = "ha_sort_by_key";
     ha_status s = ha_sort_check(keys, order, operation);
-    if (!s) s = ha_index_check_written(keys, operation);
+    if (!s) s = ha_op_check_written(keys, operation);
     if (!s) s = ha_index_check_elements(values, values, operation);
-    if (!s) s = ha_index_check_written(values, operation);
+    if (!s) s = ha_op_check_written(values, operation);
     if (s) return s;
     if (values->rank < 1 || values->extent[0] != keys->extent[0])
         return ha_views_refuse(keys, values, "there are not as many values as keys", operation, "");
@@ -84,7 +84,7 @@ HA_IN_ ha_status ha_unique_check(const darray *y, const darray *x, const void *c
     ha_status s = ha_index_check_elements(y, x, "ha_unique");
     if (!s) s = ha_index_check_row(y, "ha_unique");
     if (!s) s = ha_index_check_row(x, "ha_unique");
-    if (!s) s = ha_index_check_written(y, "ha_unique");
+    if (!s) s = ha_op_check_written(y, "ha_unique");
     if (!s && !count) s = ha_fail(HA_ERR_ARGUMENT, "ha_unique", "there is no number for the count");
     if (s || ha_view_is_empty(y) || ha_view_is_empty(x)) return s;
     return ha_index_check_apart(y, x, "ha_unique");
@@ -219,7 +219,7 @@ HA_IN_ ha_status ha_bound_check(const darray *at, const darray *x, const darray 
     if (!ha_extents_equal(at->rank, at->extent, values->rank, values->extent))
         return ha_views_refuse(at, values, "the extents are not the same", operation, "");
     s = ha_sort_check_fits(at, x->extent[0], operation);
-    if (!s) s = ha_index_check_written(at, operation);
+    if (!s) s = ha_op_check_written(at, operation);
     if (s || ha_view_is_empty(at)) return s;
     s = ha_index_check_apart(at, values, operation);
     return s || ha_view_is_empty(x) ? s : ha_index_check_apart(at, x, operation);

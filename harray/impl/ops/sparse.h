@@ -52,10 +52,10 @@ HA_IN_ ha_status ha_sparse_check_side(const ha_sparse *v, const darray *at, cons
 static ha_status ha_sparse_check(const ha_sparse *v, const void *count) {
     ha_status s = ha_index_check_type(&v->z_at, v->operation);
     if (!s) s = ha_index_check_row(&v->z_at, v->operation);
-    if (!s) s = ha_index_check_written(&v->z_at, v->operation);
+    if (!s) s = ha_op_check_written(&v->z_at, v->operation);
     if (!s) s = ha_view_check(&v->z, v->operation);
     if (!s) s = ha_index_check_row(&v->z, v->operation);
-    if (!s) s = ha_index_check_written(&v->z, v->operation);
+    if (!s) s = ha_op_check_written(&v->z, v->operation);
     for (int side = 0; side < 2 && !s; side++)
         s = ha_sparse_check_side(v, &v->at[side], &v->values[side]);
     if (!s) s = ha_index_check_apart(&v->z_at, &v->z, v->operation);
