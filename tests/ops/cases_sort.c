@@ -410,6 +410,12 @@ TEST(refused_arguments) {
     ARGUMENT(ha_sort_by_key(at, at, HA_ASCENDING, C), "elements of an argument", "places");
     ARGUMENT(ha_sort_by_key(same, x, HA_ASCENDING, C), "repeats elements", "double");
     ARGUMENT(ha_sort_by_key(at, same, HA_ASCENDING, C), "repeats elements", "double");
+    const darray goods = darray_new(HA_DTYPE_int32_t, 1, (int64_t[]){6}, C);
+    keep_array(goods.array);
+    ha_array_set_name(goods.array, "goods");
+    if (!is_fake(C)) /* which sorts the keys first */
+        refused(HA_ERR_STATE, ha_sort_by_key(keys, goods, HA_ASCENDING, C), ": x: array 'goods'",
+                "were never written");
     ARGUMENT(ha_unique(x, c, &count, C), "types are not the same", "c64");
     ARGUMENT(ha_unique(x, x, &count, C), "elements of an argument", "double");
     ARGUMENT(ha_unique(y, grid, &count, C), "one dimension", "double");
@@ -446,6 +452,7 @@ TEST(refused_arguments) {
     HA_READING(v, keys, H) for (int i = 0; i < 6; i++) assert_int_equal(v.data[i], 6 - i);
     drop(x), drop(y);
     drop_array(c.array), drop_array(at.array), drop_array(keys.array);
+    drop_array(goods.array);
 }
 
 /* The error that is kept is an older one: it stays as it is, and the status is not its. */

@@ -54,8 +54,9 @@ HA_IN_ void ha_sort_make_here(ha_op_kernel *k, const ha_op_key *key) {
              ha_dtype_name(key->type->type), ha_dtype_name(carried), key->of[0] % 2 ? "_down" : "",
              ha_sort_has_room(key) ? "_long" : "");
     const ha_dtype bits = ha_sort_bits(ha_dtype_size(key->type->type));
-    if (what != HA_SORT_ELEMENTS)
-        ha_index_add_view(k, is_numbered ? HA_KERNEL_OUT_ : HA_KERNEL_INOUT_, "q", carried, 1)
+    if (what != HA_SORT_ELEMENTS) /* values are x to ha_gather, too, which moves them at devices */
+        ha_index_add_view(k, is_numbered ? HA_KERNEL_OUT_ : HA_KERNEL_INOUT_,
+                          is_numbered ? "q" : "x", carried, 1)
             ->updates = !is_numbered;
     ha_index_add_view(k, is_numbered ? HA_KERNEL_IN_ : HA_KERNEL_INOUT_, "x", bits, 1)->updates =
         !is_numbered;
