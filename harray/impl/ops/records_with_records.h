@@ -61,18 +61,12 @@ HA_IN_ void ha_join_describe(const ha_join_call *c, ha_made_kernel *made) {
     ha_pairing_add_uses(made, &needs);
 }
 
-/* Whether all that is opened to be written has to have values. The box around both sides of the same records, one of them
- * shifted, has some that are of neither. */
-HA_IN_ int ha_join_updates(const ha_join_call *c) {
-    return c->operation != HA_ASSIGN && !(c->is_self && c->is_shifted);
-}
-
 HA_IN_ ha_status ha_join_launch(const ha_join_call *c) {
     const ha_kernel_use_ left = {c->left, NULL, NULL}, right = {c->right, NULL, &c->right_box};
     const void *given[HA_MADE_PARAMETERS] = {&left, &right};
     ha_made_kernel *fresh = ha_made_new(ha_join_name, ha_records_rank(c->left), ha_join_put, c);
     if (!fresh) return ha_fail(HA_ERR_MEMORY, ha_join_name, "no memory for its kernel");
-    fresh->parameter[0].updates = ha_join_updates(c);
+    fresh->parameter[0].updates = c->operation != HA_ASSIGN;
     ha_join_describe(c, fresh);
     const ha_made_kernel *made = ha_made_keep(fresh);
     for (int d = 0; d < HA_MAPPING_RANK && c->is_shifted; d++) given[2 + d] = &c->how->shift[d];
@@ -136,7 +130,7 @@ HA_IN_ ha_status ha_join_here(const ha_join_call *c, ha_context *context) {
                           .context = context,
                           .what = c->write,
                           .box = &c->box,
-                          .updates_ = ha_join_updates(c)},
+                          .updates_ = c->operation != HA_ASSIGN},
                          {.opened = &w.right,
                           .records = c->right,
                           .context = context,
