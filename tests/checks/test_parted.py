@@ -31,7 +31,7 @@ JOINS = "(add|multiply|minimum|maximum)"
 COMBINES = (f"({JOINS}|subtract|subtract_from|divide|divide_into|abs_maximum|abs_difference|modulo|power|atan2|hypot|"
             "copysign|complex|is_equal|is_not_equal|is_less|is_less_equal|is_greater|is_greater_equal)")
 NONE = "(?!)"
-FAMILIES = "trees sort scan scatter histogram"
+FAMILIES = "part across sort scan scatter histogram"
 # what is called; the operations whose rows it may have; which of the families it may have
 CALLS = {
     "none": ("HA_OK", NONE, ""),
@@ -45,18 +45,18 @@ CALLS = {
     "sequence": ("ha_sequence(y, 0, 1, ha_host())", "sequence", ""),
     "random": ("ha_random(y, 1, ha_host())", "random(_small)?", ""),
     "normal": ("ha_random_normal(y, 1, ha_host())", "normal", ""),
-    "reduce": ("ha_reduce(HA_SUM, x, &number, ha_host())", "value", "trees"),
-    "count": ("ha_count(x, &count, ha_host())", "is_there", "trees"),
-    "dot": ("ha_dot(x, y, &number, ha_host())", "product_of", "trees"),
-    "norm": ("ha_norm(HA_NORM_2, x, &number, ha_host())", "(abs|square)_of", "trees"),
-    "difference": ("ha_difference(HA_NORM_2, x, y, &number, ha_host())", "(abs_difference_of|square_of_difference)", "trees"),
-    "along": ("ha_reduce_along(HA_SUM, y, x, 0, ha_host())", "(value|fill)", "trees"),
+    "reduce": ("ha_reduce(HA_SUM, x, &number, ha_host())", "value", "part"),
+    "count": ("ha_count(x, &count, ha_host())", "is_there", "part"),
+    "dot": ("ha_dot(x, y, &number, ha_host())", "product_of", "part"),
+    "norm": ("ha_norm(HA_NORM_2, x, &number, ha_host())", "(abs|square)_of", "part"),
+    "difference": ("ha_difference(HA_NORM_2, x, y, &number, ha_host())", "(abs_difference_of|square_of_difference)", "part"),
+    "along": ("ha_reduce_along(HA_SUM, y, x, 0, ha_host())", "(value|fill)", "part across"),
     "sort": ("ha_sort(y, HA_ASCENDING, ha_host())", "fill", "sort"),
     "unique": ("ha_unique(y, x, &count, ha_host())", "(is_not_equal|fill)", ""),
     "gather": ("ha_gather(y, x, at, ha_host())", "(gather_.*|fill)", ""),
     "scatter": ("ha_scatter(HA_ADD, y, at, x, ha_host())", f"({JOINS}|fill)", "scatter sort"),
     "scan": ("ha_scan(HA_SUM, y, x, HA_INCLUSIVE, ha_host())", f"({JOINS}|fill)", "scan"),
-    "histogram": ("ha_histogram(at, x, 0, 1, &count, ha_host())", "(value|fill)", "trees histogram"),
+    "histogram": ("ha_histogram(at, x, 0, 1, &count, ha_host())", "(value|fill)", "part histogram"),
     "differences": ("ha_differences(y, x, 0, ha_host())", "subtract", ""),
 }
 
@@ -84,7 +84,7 @@ def main():
             there = {m[1] for m in map(re.compile(f"ha_row_(.*)_{TYPES}").fullmatch, functions) if m}
             wrong = sorted(word for word in there if not re.fullmatch(rows, word))
             for family in FAMILIES.split():
-                pattern = "ha_(part|across)_(sum|product|min|max)_" if family == "trees" else f"ha_{family}_"
+                pattern = f"ha_{family}_" + ("(sum|product|min|max)_" if family in ("part", "across") else "")
                 found = sorted(f for f in functions if re.match(pattern, f))
                 if found and family not in families.split(): wrong += found
                 if not found and family in families.split(): wrong.append(f"no {family}: look for its new name")

@@ -247,7 +247,8 @@ static void expect_same_end(const ha_op_tree *tree, ha_dtype type, const partial
 }
 
 /* Lanes [0, n) of all columns, `most` abreast, in the order of ops/along.h. */
-static void go_across(const ha_op_tree *tree, size_t bytes, int64_t n, int most, char *sums) {
+static void go_across(const ha_op_across *across, int64_t n, int most, char *sums) {
+    const size_t bytes = ha_dtype_size(across->type);
     int abreast = 1;
     for (int64_t first = 0; first < n; first += abreast * HA_SUMS_) {
         abreast = first && first + most * HA_SUMS_ <= n ? most : 1;
@@ -255,7 +256,7 @@ static void go_across(const ha_op_tree *tree, size_t bytes, int64_t n, int most,
             const void *values[HA_ABREAST_];
             for (int k = 0; k < abreast; k++)
                 values[k] = lanes + (size_t)((at + k * HA_SUMS_) * COLUMNS) * bytes;
-            tree->across(sums, values, abreast, COLUMNS, FIRST, FIRST + at);
+            across->across(sums, values, abreast, COLUMNS, FIRST, FIRST + at);
         }
     }
 }
@@ -274,8 +275,8 @@ static void try_lanes(const ha_op_tree *tree, ha_dtype type, int64_t n) {
     static _Alignas(16) char one[HA_SUMS_ * COLUMNS * HA_PARTIAL_BYTES_], column[LANES * BYTES];
     static _Alignas(16) char several[HA_SUMS_ * COLUMNS * HA_PARTIAL_BYTES_];
     for (int64_t i = 0; i < n * COLUMNS; i++) put_some(type, lanes + (size_t)i * bytes);
-    go_across(tree, bytes, n, 1, one);
-    go_across(tree, bytes, n, HA_ABREAST_, several);
+    go_across(ha_op_across_of(type, tree), n, 1, one);
+    go_across(ha_op_across_of(type, tree), n, HA_ABREAST_, several);
     for (int c = 0; c < COLUMNS; c++) {
         partial in_part, side_by_side, abreast;
         for (int64_t l = 0; l < n; l++)

@@ -28,6 +28,7 @@ enum { HA_ALONG_WIDTH = 128, HA_ALONG_LEVELS = 4, HA_ALONG_FEW = 2 };
 typedef struct ha_along_walk {
     const ha_op_key *key;
     const ha_op_tree *tree;
+    const ha_op_across *across;
     int64_t all;          /* lanes of a result */
     int64_t lane;         /* elements of x from one lane to the next one */
     int64_t to, of;       /* elements of y, of x from one result of the row to the next one */
@@ -86,7 +87,7 @@ HA_IN_ void ha_along_lane(const ha_along_walk *w, int64_t i, int64_t n, int64_t 
         const char *x = w->x + (i * w->of + (at + k * HA_SUMS_) * w->lane) * bytes;
         values[k] = ha_along_values(w, x, n, w->of, buffer[k]);
     }
-    w->tree->across(sums, values, abreast, n, from, at);
+    w->across->across(sums, values, abreast, n, from, at);
 }
 
 /* Lanes [from, end) of them: as many abreast as there are, as a sum is read and written for each such step. */
@@ -136,6 +137,7 @@ HA_IN_ void ha_along_results(const ha_op_key *key, const ha_kernel_slot_ *slot, 
     const int64_t *x = ((const ha_kernel_span *)slot[1].span)->numbers + 1 + rank;
     ha_along_walk w = {.key = key,
                        .tree = key->tree,
+                       .across = ha_op_across_of(key->line->gives, key->tree),
                        .lane = x[0],
                        .to = y[2 * rank - 1],
                        .of = x[rank],
@@ -201,7 +203,8 @@ HA_IN_ void ha_along_make(ha_op_kernel *k, const ha_op_key *key) {
     ha_index_add_view(k, HA_KERNEL_IN_, "x", key->type->type, 1 + key->rank);
     ha_op_add_number(k, "all", HA_DTYPE_int64_t, "int64_t");
     ha_op_add_parameter(k, HA_KERNEL_USES_, "ha_strided_place", ha_uses_ha_strided_place);
-    ha_op_add_parameter(k, HA_KERNEL_USES_, "ha_tree", key->tree->uses);
+    ha_op_add_parameter(k, HA_KERNEL_USES_, "ha_tree",
+                        ha_op_across_of(key->line->gives, key->tree)->uses);
     k->op.kernel.rank = 1;
     k->op.kernel.loops = ha_along_loops;
     ha_along_put_text(&t, key);

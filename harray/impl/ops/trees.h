@@ -11,10 +11,16 @@ typedef struct ha_op_tree {
     ha_reduction_ reduction;
     const char *word;
     ha_op_part part;
+} ha_op_tree;
+
+/* Results side by side, as only along.h needs them. */
+typedef struct ha_op_across {
+    ha_dtype type;
+    ha_reduction operation;
     void (*across)(void *sums, const void *const *values, int abreast, int64_t n, int64_t first,
                    int64_t at);
-    const char *uses; /* its functions, for kernels that call them */
-} ha_op_tree;
+    const char *uses; /* functions of the reduction, for kernels that call them */
+} ha_op_across;
 
 /* ---- joining two --------------------------------------------------------------------------------- */
 
@@ -300,9 +306,7 @@ HA_IN_ void ha_op_reduce_loops(const ha_kernel *kernel, const ha_region *box, in
       HA_TREE_TEXT_(T, by), ha_op_parts, ha_add_##word##_##T, ha_join_##word##_##T,                \
       ha_end_##word##_##T},                                                                        \
      #word "_",                                                                                    \
-     ha_part_##word##_##T,                                                                         \
-     ha_across_##word##_##T,                                                                       \
-     HA_SITE "\n" HA_TREE_TEXT_(T, by) HA_TREE_LEVELS_},
+     ha_part_##word##_##T},
 static const ha_op_tree ha_op_trees_int64_t[] = {HA_TREES_OF_int64_t_(HA_TREE_ROW_)};
 static const ha_op_tree ha_op_trees_uint64_t[] = {HA_TREES_OF_uint64_t_(HA_TREE_ROW_)};
 HA_IF_size_of_c64_(static const ha_op_tree ha_op_trees_float[] = {HA_TREES_OF_float_(
@@ -330,6 +334,22 @@ HA_IN_ const ha_op_tree *ha_op_tree_of(ha_dtype type, ha_reduction operation) {
             if (ha_op_trees[i].tree[k].reduction.operation == operation)
                 return &ha_op_trees[i].tree[k];
     return NULL;
+}
+
+#define HA_ACROSS_ROW_(operation, word, T, by)                                                     \
+    {HA_DTYPE_OF(T), operation, ha_across_##word##_##T,                                            \
+     HA_SITE "\n" HA_TREE_TEXT_(T, by) HA_TREE_LEVELS_},
+static const ha_op_across ha_op_acrosses[] = {
+    HA_TREES_OF_int64_t_(HA_ACROSS_ROW_) HA_TREES_OF_uint64_t_(HA_ACROSS_ROW_)
+        HA_TREES_OF_double_(HA_ACROSS_ROW_) HA_IF_size_of_c64_(HA_TREES_OF_float_(HA_ACROSS_ROW_))
+            HA_IF_ha_c64_(HA_TREES_OF_ha_c64_(HA_ACROSS_ROW_))
+                HA_IF_ha_c128_(HA_TREES_OF_ha_c128_(HA_ACROSS_ROW_))};
+
+/* There is one for each tree of numbers of this type. */
+HA_IN_ const ha_op_across *ha_op_across_of(ha_dtype type, const ha_op_tree *tree) {
+    const ha_op_across *a = ha_op_acrosses;
+    while (a->type != type || a->operation != tree->reduction.operation) a++;
+    return a;
 }
 
 /* Its name, for messages. */
