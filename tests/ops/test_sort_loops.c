@@ -38,6 +38,7 @@ enum {
     SMALL_CLUSTERS, /* of about 2 */
     ALL_THE_SAME,
     SPECIAL,
+    SOME_NANS, /* all elements have a sign in common */
     KINDS
 };
 
@@ -45,7 +46,7 @@ enum {
 static uint64_t scattered(uint32_t number, int bits) {
     return (number + 1) * 0x9e3779b97f4a7c15u >> (64 - bits);
 }
-static int row_length; /* of the row that is made */
+static int row_length, is_descending; /* of the row that is made */
 static uint64_t of_cluster(int kind, int bits, int low) {
     const uint32_t clusters = (uint32_t)row_length / (kind == CLUSTERS ? 50 : 2) + 1;
     return scattered(draw(clusters), bits - low) << low | draw(1u << low);
@@ -75,6 +76,8 @@ static double some_real(int kind, int i, int bits) {
         return 1 + ldexp((double)of_cluster(kind, bits, 5), -bits);
     case ALL_THE_SAME:
         return 0.5;
+    case SOME_NANS:
+        return copysign(draw(200) ? 1 + unit / 16 : (double)NAN, is_descending ? 1 : -1);
     default:
         return draw(3) ? special[draw(7)] : unit;
     }
@@ -148,7 +151,7 @@ static int is_nan(ha_dtype type, const char *p) {
 /* ---- one row ------------------------------------------------------------------------------------- */
 
 static char keys[MOST * 8];
-static int places[MOST], is_descending;
+static int places[MOST];
 static ha_dtype type_now;
 
 static int compare_places(const void *p, const void *q) {
@@ -210,7 +213,7 @@ static void try_row(int what, int64_t n, int kind, size_t bucket) {
     char *room = (char *)malloc(layout.all + BEHIND);
     assert_non_null(room);
     memset(room, 0x5a, layout.all + BEHIND);
-    (bucket ? ha_sort_by_buckets : ha_sort_by_digits)(&j, &layout, room);
+    (bucket ? ha_sort_by_buckets : ha_sort_in_caches)(&j, &layout, room);
     for (size_t i = 0; i < BEHIND; i++) assert_true(room[layout.all + i] == 0x5a);
     free(room);
     expect_row(&j, x, q, kind);
@@ -240,38 +243,104 @@ static void long_rows(HA_UNUSED void **state) {
             }
 }
 
-/* Keys without a sign of 64 bits: how many digits they are sorted by, at first, and whether they are in order then. */
-static int sorted_by(int kind, int64_t n, int *digits) {
+/* Keys without a sign of 64 bits: by how many digits they are sorted at first, and which bits are below these. */
+static int sorted_by(int kind, int64_t n, int by_all, int *below) {
     uint64_t x[4000];
-    ha_sort_job j = {.what = HA_SORT_ELEMENTS,
-                     .bytes = sizeof *x,
-                     .form = ha_sort_form_of(HA_DTYPE_uint64_t, 0),
-                     .n = n,
-                     .x = x,
-                     .x_step = 1};
-    const ha_sort_layout layout = ha_sort_layout_of(&j);
-    char *room = (char *)malloc(layout.all);
-    ha_sort_digits_of d = {.bits = layout.bits, .counts = (uint32_t *)(void *)room};
-    assert_non_null(room);
+    uint32_t counts[HA_SORT_DIGITS << 8];
+    const ha_sort_job j = {.what = HA_SORT_ELEMENTS,
+                           .bytes = sizeof *x,
+                           .form = ha_sort_form_of(HA_DTYPE_uint64_t, 0)};
+    ha_sort_part p = {.n = n, .from = {x, NULL}, .differ = UINT64_MAX, .may_do = 32};
     row_length = (int)n;
     for (int i = 0; i < (int)n; i++) x[i] = some_integer(kind, i, 64);
-    ha_sort_choose(&j, x, ha_sort_count_highest(&j, x, &d), 0, &d);
-    *digits = d.n;
-    const int is_done = ha_sort_by_some_digits(&j, &layout, room, 0);
-    free(room);
-    return is_done;
+    ha_sort_look(&j, &p);
+    const ha_sort_digits_of d = ha_sort_choose(&j, &p, by_all, counts);
+    assert_true(!by_all || d.is_all);
+    *below = d.n ? d.shift[d.n - 1] : 64;
+    return d.n;
 }
 
-/* By as many of the highest digits as tell most keys apart; by all, when some that are looked at have these in common; first by the
- * highest ones and then by all, when too many have, and those that are looked at have not. */
+/* By as many of the highest digits as tell most keys apart, from the highest bit on that differs; by all, when some that are looked at
+ * have these in common. */
 static void highest_digits(HA_UNUSED void **state) {
-    int digits;
-    assert_true(sorted_by(ANY, 4000, &digits) && digits == 3); /* of 8 */
-    assert_true(sorted_by(ANY, 100, &digits) && digits == 2);
-    assert_true(sorted_by(LOW_BITS, 4000, &digits) && digits == 2);
-    assert_true(sorted_by(CLUSTERS, 4000, &digits) && digits == 8);
-    assert_true(!sorted_by(SMALL_CLUSTERS, 4000, &digits) && digits < 8);
-    assert_true(sorted_by(ALL_THE_SAME, 4000, &digits) && digits == 0);
+    int below;
+    assert_true(sorted_by(ANY, 4000, 0, &below) == 3 && below == 40);
+    assert_true(sorted_by(ANY, 1000, 0, &below) == 2 && below == 48);
+    assert_true(sorted_by(ANY, 1000, 1, &below) == 8 && below == 0);
+    assert_true(sorted_by(LOW_BITS, 4000, 0, &below) == 2 && below == 0);
+    assert_true(sorted_by(HIGH_BITS, 4000, 0, &below) == 1 && below == 56);
+    assert_true(sorted_by(IN_THE_MIDDLE, 4000, 0, &below) == 1 && below == 32);
+    assert_true(sorted_by(ONE_FAR_AWAY, 1000, 0, &below) == 4 && below == 0);
+    assert_true(sorted_by(CLUSTERS, 4000, 0, &below) == 8 && below == 0);
+    assert_true(sorted_by(ALL_THE_SAME, 4000, 0, &below) == 0);
+}
+
+/* Those that are looked at have no bits in common, but all others have, in pairs of the wrong order: by the highest digits, too many are
+ * out of order then to be mended, and they are sorted by all. */
+static void too_many_to_mend(HA_UNUSED void **state) {
+    enum { ALL = 31 * HA_SORT_LOOKED_AT };
+    static uint64_t x[ALL], q[ALL];
+    ha_sort_job j = {.what = HA_SORT_VALUES,
+                     .bytes = sizeof *x,
+                     .carried = sizeof *q,
+                     .form = ha_sort_form_of(HA_DTYPE_uint64_t, 0),
+                     .n = ALL,
+                     .x = x,
+                     .q = q,
+                     .x_step = 1,
+                     .q_step = 1};
+    uint32_t counts[HA_SORT_DIGITS << 8];
+    ha_sort_part p = {.n = ALL, .from = {x, NULL}, .differ = UINT64_MAX, .may_do = 32};
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < ALL; i++) {
+        x[i] = i % 31 ? scattered(i % (ALL / 2), 32) << 32 | (ALL - i) : draw_bits();
+        q[i] = 3 * x[i];
+        sum += x[i];
+    }
+    const ha_sort_digits_of d = ha_sort_choose(&j, &p, 0, counts);
+    assert_true(!d.is_all && d.n == 3);
+    const ha_sort_layout layout = ha_sort_layout_of(&j);
+    char *room = (char *)malloc(layout.all);
+    assert_non_null(room);
+    ha_sort_in_caches(&j, &layout, room);
+    free(room);
+    for (int i = 0; i < ALL; i++) {
+        assert_true(q[i] == 3 * x[i] && (i == 0 || x[i - 1] <= x[i]));
+        sum -= x[i];
+    }
+    assert_true(sum == 0);
+}
+
+/* Keys differ in these bits, and in no others: what is known of them covers that, whichever keys are looked at. */
+static void bits_that_differ(HA_UNUSED void **state) {
+    enum { ALL = 500 };
+    uint64_t x[ALL];
+    const ha_sort_job j = {.bytes = sizeof *x, .form = ha_sort_form_of(HA_DTYPE_uint64_t, 0)};
+    for (int low = 0; low < 64; low += 5)
+        for (int high = low; high < 64; high++)
+            for (int often = 1; often < ALL; often *= 7) {
+                ha_sort_part p = {.n = ALL, .from = {x, NULL}, .differ = UINT64_MAX};
+                for (int i = 0; i < ALL; i++)
+                    x[i] = (uint64_t)(i % often == 3 % often ? i % 2 : 0) << high |
+                           (uint64_t)(i / 2 % 2) << low | (low ? 1 : 0);
+                uint64_t differ = 0;
+                for (int i = 0; i < ALL; i++) differ |= x[i] ^ x[0];
+                ha_sort_look(&j, &p);
+                assert_true((differ & ~p.differ) == 0);
+                assert_true(p.differ == differ || ha_sort_span(differ) >= 62);
+            }
+}
+
+/* Digits are no longer than there are bits, and as few as they can be: 8 bits, and 11 where that saves some. */
+static void bits_of_digits(HA_UNUSED void **state) {
+    for (int span = 0; span <= 64; span++) {
+        const int few = ha_sort_bits_of_digit(HA_SORT_MANY - 1, span);
+        const int many = ha_sort_bits_of_digit(HA_SORT_MANY, span);
+        assert_int_equal(few, span < 8 ? span : 8);
+        assert_true(many == few ||
+                    (many == (span < 11 ? span : 11) && (span + 10) / 11 < (span + 7) / 8));
+        assert_true(many != few || span <= 8 || (span + 10) / 11 >= (span + 7) / 8);
+    }
 }
 
 /* Digits fill what a bucket's may have: 22 or 55 bits are left of 32 and 64. */
@@ -307,8 +376,14 @@ static void called(HA_UNUSED void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows),   cmocka_unit_test(long_rows), cmocka_unit_test(highest_digits),
-        cmocka_unit_test(widths), cmocka_unit_test(called),
+        cmocka_unit_test(rows),
+        cmocka_unit_test(long_rows),
+        cmocka_unit_test(highest_digits),
+        cmocka_unit_test(too_many_to_mend),
+        cmocka_unit_test(bits_that_differ),
+        cmocka_unit_test(bits_of_digits),
+        cmocka_unit_test(widths),
+        cmocka_unit_test(called),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@ HA_IN_ int ha_sort_has_room(const ha_op_key *key) { return key->of[0] / 2; }
 
 HA_IN_ void ha_sort_in_room(const ha_sort_job *j, char *room) {
     const ha_sort_layout layout = ha_sort_layout_of(j);
-    (layout.longest ? ha_sort_by_buckets : ha_sort_by_digits)(j, &layout, room);
+    (layout.longest ? ha_sort_by_buckets : ha_sort_in_caches)(j, &layout, room);
 }
 
 /* Its own function, so that only this one has that much on the stack. */

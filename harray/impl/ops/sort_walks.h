@@ -35,61 +35,6 @@ HA_SORT_KEYS_(uint64_t)
 #define HA_SORT_WHOLE_KEPT_(U, e) e
 enum { HA_SORT_PLAIN, HA_SORT_FOLD, HA_SORT_UNFOLD, HA_SORT_WHOLE, HA_SORT_KINDS };
 
-/* ---- counting ------------------------------------------------------------------------------------ */
-
-/* Counts of digits in one walk: of all; of keys of 64 bits, of the upper half of them, or the lower half. */
-typedef void (*ha_sort_count)(const void *from, int64_t n, const ha_sort_form *f, uint32_t *counts);
-
-#define HA_SORT_TALLY_(digit, first, bits)                                                         \
-    (counts + ((digit) << (bits)))[key >> ((first) + (digit)) * (bits) & ((1 << (bits)) - 1)]++;
-#define HA_SORT_TALLY_1_(first, bits) HA_SORT_TALLY_(0, first, bits)
-#define HA_SORT_TALLY_2_(first, bits) HA_SORT_TALLY_1_(first, bits) HA_SORT_TALLY_(1, first, bits)
-#define HA_SORT_TALLY_3_(first, bits) HA_SORT_TALLY_2_(first, bits) HA_SORT_TALLY_(2, first, bits)
-#define HA_SORT_TALLY_4_(first, bits) HA_SORT_TALLY_3_(first, bits) HA_SORT_TALLY_(3, first, bits)
-
-/* Of so many digits from this one on. */
-#define HA_SORT_COUNT_(U, kind, bits, first, digits)                                               \
-    __attribute__((aligned(64))) HA_IN_ void ha_sort_count_##kind##_##bits##_##first##_##U(        \
-        const void *from, int64_t n, const ha_sort_form *form, uint32_t *counts) {                 \
-        const U *x = (const U *)from;                                                              \
-        HA_UNUSED const ha_sort_form f = *form;                                                    \
-        for (int64_t i = 0; i < n; i++) {                                                          \
-            const U key = HA_SORT_##kind##_KEY_(U, x[i]);                                          \
-            HA_SORT_TALLY_##digits##_(first, bits)                                                 \
-        }                                                                                          \
-    }
-HA_SORT_COUNT_(uint8_t, PLAIN, 8, 0, 1)
-HA_SORT_COUNT_(uint16_t, PLAIN, 8, 0, 2)
-HA_SORT_COUNT_(uint16_t, WHOLE, 8, 0, 2)
-#define HA_SORT_COUNTS_(kind)                                                                      \
-    HA_SORT_COUNT_(uint32_t, kind, 8, 0, 4)                                                        \
-    HA_SORT_COUNT_(uint32_t, kind, 11, 0, 3)                                                       \
-    HA_SORT_COUNT_(uint64_t, kind, 8, 0, 4)                                                        \
-    HA_SORT_COUNT_(uint64_t, kind, 8, 4, 4)                                                        \
-    HA_SORT_COUNT_(uint64_t, kind, 11, 0, 3)                                                       \
-    HA_SORT_COUNT_(uint64_t, kind, 11, 3, 3)
-HA_SORT_COUNTS_(PLAIN)
-HA_SORT_COUNTS_(FOLD)
-HA_SORT_COUNTS_(WHOLE)
-
-/* By the bits of digits, 8 or 11; by the bytes of an element, as a power of two, and the upper half of the largest ones. */
-#define HA_SORT_COUNTS_OF_(U, bits, first)                                                         \
-    {                                                                                              \
-        ha_sort_count_PLAIN_##bits##_##first##_##U, ha_sort_count_FOLD_##bits##_##first##_##U,     \
-            NULL, ha_sort_count_WHOLE_##bits##_##first##_##U                                       \
-    }
-static const ha_sort_count ha_sort_counts[2][5][HA_SORT_KINDS] = {
-    {{ha_sort_count_PLAIN_8_0_uint8_t},
-     {ha_sort_count_PLAIN_8_0_uint16_t, NULL, NULL, ha_sort_count_WHOLE_8_0_uint16_t},
-     HA_SORT_COUNTS_OF_(uint32_t, 8, 0),
-     HA_SORT_COUNTS_OF_(uint64_t, 8, 0),
-     HA_SORT_COUNTS_OF_(uint64_t, 8, 4)},
-    {{NULL},
-     {NULL},
-     HA_SORT_COUNTS_OF_(uint32_t, 11, 0),
-     HA_SORT_COUNTS_OF_(uint64_t, 11, 0),
-     HA_SORT_COUNTS_OF_(uint64_t, 11, 3)}};
-
 /* ---- what a walk moves --------------------------------------------------------------------------- */
 
 /* Keys or elements, and what goes along with them. NULL: nothing does; to be read: the number of each does; to be put: the keys
@@ -103,10 +48,96 @@ typedef struct ha_sort_pass {
     ha_sort_place from, to;
     int64_t n;
     int wide;        /* what goes along has 64 bits, else 32 */
+    int shift, bits; /* below the digit, and of it */
     uint32_t *begin; /* where the elements of each digit come to */
-    int shift;       /* bits below the digit */
-    uint32_t mask;
 } ha_sort_pass;
+
+/* ---- counting ------------------------------------------------------------------------------------ */
+
+/* Counts so many digits in one walk: that of the pass, and those above it. */
+typedef void (*ha_sort_count)(const ha_sort_pass *pass, int digits, uint32_t *counts);
+
+#define HA_SORT_TALLY_(digit, mask, bits)                                                          \
+    (counts + ((digit) << (bits)))[key >> (digit) * (bits) & (mask)]++;
+#define HA_SORT_TALLY_1_(mask, bits) HA_SORT_TALLY_(0, mask, bits)
+#define HA_SORT_TALLY_2_(mask, bits) HA_SORT_TALLY_1_(mask, bits) HA_SORT_TALLY_(1, mask, bits)
+#define HA_SORT_TALLY_3_(mask, bits) HA_SORT_TALLY_2_(mask, bits) HA_SORT_TALLY_(2, mask, bits)
+#define HA_SORT_TALLY_4_(mask, bits) HA_SORT_TALLY_3_(mask, bits) HA_SORT_TALLY_(3, mask, bits)
+#define HA_SORT_COUNT_OF_(U, kind, digits, shift, mask, bits)                                      \
+    for (int64_t i = 0; i < n; i++) {                                                              \
+        const U key = (U)(HA_SORT_##kind##_KEY_(U, x[i]) >> (shift));                              \
+        HA_SORT_TALLY_##digits##_(mask, bits)                                                      \
+    }
+
+/* One digit of any bits; several of 8 bits or 11, at most 4 or 3: so many of 32 bits are all. */
+#define HA_SORT_COUNT_(U, kind)                                                                    \
+    __attribute__((aligned(64))) HA_IN_ void ha_sort_count_##kind##_##U(                           \
+        const ha_sort_pass *pass, int digits, uint32_t *counts) {                                  \
+        const U *x = (const U *)pass->from.keys;                                                   \
+        HA_UNUSED const ha_sort_form f = pass->form;                                               \
+        const int64_t n = pass->n;                                                                 \
+        const int shift = pass->shift, is_long = pass->bits > 8;                                   \
+        const int first = sizeof(U) <= sizeof(uint32_t) ? 0 : shift;                               \
+        const uint32_t mask = ((uint32_t)1 << pass->bits) - 1;                                     \
+        if (digits == 1)                                                                           \
+            HA_SORT_COUNT_OF_(U, kind, 1, shift, mask, 0)                                          \
+        else if (digits == 2 && is_long)                                                           \
+            HA_SORT_COUNT_OF_(U, kind, 2, shift, 2047, 11)                                         \
+        else if (is_long)                                                                          \
+            HA_SORT_COUNT_OF_(U, kind, 3, first, 2047, 11)                                         \
+        else if (digits == 2)                                                                      \
+            HA_SORT_COUNT_OF_(U, kind, 2, shift, 255, 8)                                           \
+        else if (digits == 3)                                                                      \
+            HA_SORT_COUNT_OF_(U, kind, 3, shift, 255, 8)                                           \
+        else                                                                                       \
+            HA_SORT_COUNT_OF_(U, kind, 4, first, 255, 8)                                           \
+    }
+HA_SORT_COUNT_(uint8_t, PLAIN)
+HA_SORT_COUNT_(uint16_t, PLAIN)
+HA_SORT_COUNT_(uint16_t, WHOLE)
+HA_SORT_COUNT_(uint32_t, PLAIN)
+HA_SORT_COUNT_(uint32_t, FOLD)
+HA_SORT_COUNT_(uint32_t, WHOLE)
+HA_SORT_COUNT_(uint64_t, PLAIN)
+HA_SORT_COUNT_(uint64_t, FOLD)
+HA_SORT_COUNT_(uint64_t, WHOLE)
+
+/* By the bytes of an element, as a power of two. */
+static const ha_sort_count ha_sort_counts[4][HA_SORT_KINDS] = {
+    {ha_sort_count_PLAIN_uint8_t},
+    {ha_sort_count_PLAIN_uint16_t, NULL, NULL, ha_sort_count_WHOLE_uint16_t},
+    {ha_sort_count_PLAIN_uint32_t, ha_sort_count_FOLD_uint32_t, ha_sort_count_PLAIN_uint32_t,
+     ha_sort_count_WHOLE_uint32_t},
+    {ha_sort_count_PLAIN_uint64_t, ha_sort_count_FOLD_uint64_t, ha_sort_count_PLAIN_uint64_t,
+     ha_sort_count_WHOLE_uint64_t}};
+
+/* Bits in which keys differ. */
+#define HA_SORT_DIFFER_(U, kind)                                                                   \
+    HA_IN_ uint64_t ha_sort_differ_##kind##_##U(const ha_sort_pass *pass) {                        \
+        const U *x = (const U *)pass->from.keys;                                                   \
+        HA_UNUSED const ha_sort_form f = pass->form;                                               \
+        const int64_t n = pass->n;                                                                 \
+        const U first = HA_SORT_##kind##_KEY_(U, x[0]);                                            \
+        U differ = 0;                                                                              \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            differ = (U)(differ | (HA_SORT_##kind##_KEY_(U, x[i]) ^ first));                       \
+        return differ;                                                                             \
+    }
+HA_SORT_DIFFER_(uint32_t, PLAIN)
+HA_SORT_DIFFER_(uint32_t, FOLD)
+HA_SORT_DIFFER_(uint32_t, WHOLE)
+HA_SORT_DIFFER_(uint64_t, PLAIN)
+HA_SORT_DIFFER_(uint64_t, FOLD)
+HA_SORT_DIFFER_(uint64_t, WHOLE)
+
+/* By the bytes of an element: 4 or 8. What is shorter is sorted by all of its digits. */
+#define HA_SORT_DIFFERS_OF_(U)                                                                     \
+    {                                                                                              \
+        ha_sort_differ_PLAIN_##U, ha_sort_differ_FOLD_##U, ha_sort_differ_PLAIN_##U,               \
+            ha_sort_differ_WHOLE_##U                                                               \
+    }
+static uint64_t (*const ha_sort_differs[2][HA_SORT_KINDS])(const ha_sort_pass *pass) = {
+    HA_SORT_DIFFERS_OF_(uint32_t), HA_SORT_DIFFERS_OF_(uint64_t)};
 
 /* ---- what is nearly in order --------------------------------------------------------------------- */
 
@@ -156,9 +187,11 @@ HA_SORT_MEND_(uint64_t, PLAIN)
 HA_SORT_MEND_(uint64_t, FOLD)
 HA_SORT_MEND_(uint64_t, WHOLE)
 
-/* By the bytes of an element: 4 or 8. What is shorter is sorted by all of its digits. */
 #define HA_SORT_MENDS_OF_(U)                                                                       \
-    { ha_sort_mend_PLAIN_##U, ha_sort_mend_FOLD_##U, NULL, ha_sort_mend_WHOLE_##U }
+    {                                                                                              \
+        ha_sort_mend_PLAIN_##U, ha_sort_mend_FOLD_##U, ha_sort_mend_PLAIN_##U,                     \
+            ha_sort_mend_WHOLE_##U                                                                 \
+    }
 static int (*const ha_sort_mends[2][HA_SORT_KINDS])(const ha_sort_pass *pass, int64_t left) = {
     HA_SORT_MENDS_OF_(uint32_t), HA_SORT_MENDS_OF_(uint64_t)};
 
