@@ -83,7 +83,7 @@ HA_IN_ void ha_sort_split(ha_sort_msd *m, const ha_sort_bucket *b, ha_sort_part 
     const uint32_t change = (uint32_t)(m->job->form.change >> shift) & (digits - 1);
     ha_sort_pass pass = ha_sort_pass_of(m->job, p);
     ha_sort_count_digits(m->job, p, end, shift, width, 1);
-    (void)ha_sort_begin(end, change, width);
+    ha_sort_begin(end, change, width);
     pass.to = ha_sort_place_at(m, m->place[!b->at], b->first);
     pass.begin = end;
     pass.shift = shift;

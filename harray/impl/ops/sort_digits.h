@@ -179,19 +179,30 @@ HA_IN_ int ha_sort_is_crowded(const ha_sort_job *j, const ha_sort_part *p, int s
     return common > HA_SORT_IN_COMMON;
 }
 
-/* Counts become where digits begin, in the order of the digits with these bits changed. Returns the sum of their squares. */
-HA_IN_ uint64_t ha_sort_begin(uint32_t *counts, uint32_t change, int bits) {
-    const uint32_t digits = (uint32_t)1 << bits;
-    uint32_t sum = 0;
+/* Of how many pairs of elements, those of one and the same included, are the digits the same? Twice as many. */
+HA_IN_ double ha_sort_squares(const uint32_t *counts, int bits) {
     uint64_t squares = 0;
-    for (uint32_t digit = 0; digit < digits; digit++) {
+    for (size_t digit = 0; digit < (size_t)1 << bits; digit++)
+        squares += (uint64_t)counts[digit] * counts[digit];
+    return (double)squares;
+}
+
+/* Counts become where digits begin, in the order of the digits with these bits changed. */
+HA_FAST_ void ha_sort_begin_by(uint32_t *counts, uint32_t change, int bits) {
+    const size_t digits = (size_t)1 << bits;
+    uint32_t sum = 0;
+    for (size_t digit = 0; digit < digits; digit++) {
         uint32_t *begin = &counts[digit ^ change];
         const uint32_t count = *begin;
         *begin = sum;
         sum += count;
-        squares += (uint64_t)count * count;
     }
-    return squares;
+}
+HA_IN_ void ha_sort_begin(uint32_t *counts, uint32_t change, int bits) {
+    if (change)
+        ha_sort_begin_by(counts, change, bits);
+    else
+        ha_sort_begin_by(counts, 0, bits); /* what most digits are, in fewer steps */
 }
 
 /* Those in which keys differ, from the highest one on: all, or until so few elements have them in common with another one, were they
@@ -214,16 +225,19 @@ HA_IN_ ha_sort_digits_of ha_sort_choose(const ha_sort_job *j, ha_sort_part *p, i
             const int shift = lowest + digit * bits, left = all - to + digit;
             uint32_t *begin = counts + ((size_t)digit << bits);
             if (begin[first >> shift & mask] == (uint64_t)p->n) continue;
-            const uint64_t squares = ha_sort_begin(begin, (uint32_t)(change >> shift) & mask, bits);
-            pairs *= ((double)squares - n) / (n * n);
             d.begin[d.n] = begin;
             d.shift[d.n++] = shift;
-            if (by_all || !left || (left == 1 && bits == 8) /* which costs less */ ||
-                pairs * (double)HA_SORT_STRAYS >= n)
-                continue;
-            by_all = ha_sort_is_crowded(j, p, shift);
-            d.is_all = by_all;
-            if (!by_all) return d;
+            const int more = left - (bits == 8); /* the last one costs less than to mend */
+            if (!by_all && more > 0) {
+                pairs *= (ha_sort_squares(begin, bits) - n) / (n * n);
+                d.is_all = pairs * (double)HA_SORT_STRAYS >= n;
+                const double least = pairs / (double)((uint64_t)1 << bits * (more - 1));
+                by_all = d.is_all ? least * (double)HA_SORT_STRAYS >= n
+                                  : ha_sort_is_crowded(j, p, shift);
+                d.is_all |= by_all;
+            }
+            ha_sort_begin(begin, (uint32_t)(change >> shift) & mask, bits);
+            if (!d.is_all) return d;
         }
         counts += (size_t)(to - from) << bits;
     }
