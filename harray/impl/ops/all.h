@@ -34,7 +34,8 @@
  *     inverse.h      of permutations
  *     sort_keys.h    the order of elements, as that of numbers without a sign
  *     sort_walks.h   looking at these, and mending what is nearly in it
- *     sort_loops.h   sorting on the host, while caches hold all
+ *     sort_loops.h   a pass of sorting on the host, and sorting a few
+ *     sort_digits.h  sorting there what caches hold
  *     sort_buckets.h the same of what they do not hold
  *     sort_blocks.h  sorting on devices
  *     sort.h         sorting, and the numbers of elements in the order in which they would be sorted
@@ -90,6 +91,7 @@
 #include "sort_keys.h"
 #include "sort_walks.h"
 #include "sort_loops.h"
+#include "sort_digits.h"
 #include "sort_buckets.h"
 #include "sort_blocks.h"
 #include "sort.h"

@@ -227,7 +227,7 @@ HA_IN_ ha_sort_digits_of ha_sort_choose(const ha_sort_job *j, ha_sort_part *p, i
             if (begin[first >> shift & mask] == (uint64_t)p->n) continue;
             d.begin[d.n] = begin;
             d.shift[d.n++] = shift;
-            const int more = left - (bits == 8); /* the last one costs less than to mend */
+            const int more = left - (bits == 8 && to == all); /* one costs less than to mend */
             if (!by_all && more > 0) {
                 pairs *= (ha_sort_squares(begin, bits) - n) / (n * n);
                 d.is_all = pairs * (double)HA_SORT_STRAYS >= n;
