@@ -9,9 +9,14 @@
 #include <math.h>
 #include <string.h>
 
+HA_OPS(double);
+
 #define LOOP __attribute__((noinline, aligned(64))) static
 enum { IN_CACHE = 16384, FROM_DRAM = 1 << 23, SIDE = 192, FEW = 8 };
 
+LOOP void fill_by_hand(int64_t n, double value, double *x) {
+    for (int64_t i = 0; i < n; i++) x[i] = value;
+}
 LOOP void abs_by_hand(int64_t n, const double *x, double *y) {
     for (int64_t i = 0; i < n; i++) y[i] = fabs(x[i]);
 }
@@ -78,14 +83,25 @@ BENCH_TIME(where_by_hand, where_by_hand(w->n, w->pmask, w->px, w->py, w->pz))
 BENCH_TIME(interior,
            HA_CHECK(ha_combine_number(HA_MULTIPLY, w->interior, w->interior, 0.999, NULL)))
 BENCH_TIME(interior_by_hand, interior_by_hand(SIDE, 0.999, w->pgrid))
-BENCH_TIME(two_accesses, {
-    ha_read_double r;
-    ha_write_double v;
-    HA_CHECK(ha_open(&r, w->x.array, ha_host(), HA_READ, 0, HA_END));
-    HA_CHECK(ha_open(&v, w->y.array, ha_host(), HA_WRITE, 0, HA_END));
-    HA_CHECK(ha_close(&v));
-    HA_CHECK(ha_close(&r));
-})
+
+/* As functions of one type, and the same by hand: loops within accesses. */
+BENCH_TIME(typed_fill, HA_CHECK(harray_double_fill(w->z, 0.5, NULL)))
+BENCH_TIME(typed_abs, HA_CHECK(harray_double_map(HA_ABS, w->y, w->x, NULL)))
+BENCH_TIME(typed_axpby, HA_CHECK(harray_double_axpby(w->z, 0.5, w->x, 0.25, w->y, NULL)))
+BENCH_TIME(typed_dot, HA_CHECK(harray_double_dot(w->x, w->y, &w->sum, NULL)))
+BENCH_TIME(open_fill, HA_WRITING(z, w->z, ha_host()) fill_by_hand((int64_t)z.size, 0.5, z.data))
+BENCH_TIME(open_abs, HA_WRITING(y, w->y, ha_host()) HA_READING(x, w->x, ha_host())
+                         abs_by_hand((int64_t)y.size, x.data, y.data))
+BENCH_TIME(open_axpby, HA_WRITING(z, w->z, ha_host()) HA_READING(x, w->x, ha_host())
+                           HA_READING(y, w->y, ha_host())
+                               axpby_by_hand((int64_t)z.size, 0.5, x.data, 0.25, y.data, z.data))
+BENCH_TIME(open_dot, HA_READING(x, w->x, ha_host()) HA_READING(y, w->y, ha_host())
+                         w->sum = dot_by_hand((int64_t)x.size, x.data, y.data))
+BENCH_TIME(open_copy, HA_WRITING(y, w->y, ha_host()) HA_READING(x, w->x, ha_host())
+                          memcpy(y.data, x.data, y.size * sizeof *y.data))
+BENCH_TIME(open_gather, HA_WRITING(y, w->y, ha_host()) HA_READING(x, w->x, ha_host())
+                            HA_READING(at, w->at, ha_host()) for (size_t i = 0; i < at.size; i++)
+                                y.data[i] = x.data[at.data[i]])
 
 static work work_of(int64_t n) {
     work w = {.n = n};
@@ -165,6 +181,24 @@ static void bytes_from_dram(int64_t n) {
     free_work(&w);
 }
 
+/* What is around the loop. */
+static void call(const char *name, bench_function *function, work *w, bench_function *by_hand) {
+    figure(name, function, w, "open, loop, close", by_hand, 5, 300, 0);
+}
+
+static void calls(work *w) {
+    call("fill of 8 elements", time_fill, w, time_open_fill);
+    call("fill of 8 elements, typed", time_typed_fill, w, time_open_fill);
+    call("abs of 8 elements", time_abs, w, time_open_abs);
+    call("abs of 8 elements, typed", time_typed_abs, w, time_open_abs);
+    call("a x + b y of 8 elements", time_axpby, w, time_open_axpby);
+    call("a x + b y of 8 elements, typed", time_typed_axpby, w, time_open_axpby);
+    call("dot of 8 elements", time_dot, w, time_open_dot);
+    call("dot of 8 elements, typed", time_typed_dot, w, time_open_dot);
+    call("copy of 8 elements", time_copy, w, time_open_copy);
+    call("gather of 8 elements", time_gather, w, time_open_gather);
+}
+
 int main(int argc, char **argv) {
     bench_begin(argc, argv, "plain");
     loops("fill, in cache", "convert, in cache", "abs, in cache", "a x + b y, in cache",
@@ -174,12 +208,7 @@ int main(int argc, char **argv) {
     bytes_from_dram(FROM_DRAM);
     work w = work_of(FEW);
     figure("a u on the interior", time_interior, &w, "by hand", time_interior_by_hand, 1.1, 0, 0);
-    figure("fill of 8 elements", time_fill, &w, "two accesses", time_two_accesses, 0, 300, 0);
-    figure("abs of 8 elements", time_abs, &w, "two accesses", time_two_accesses, 0, 300, 0);
-    figure("a x + b y of 8 elements", time_axpby, &w, "two accesses", time_two_accesses, 0, 300, 0);
-    figure("copy of 8 elements", time_copy, &w, "two accesses", time_two_accesses, 0, 300, 0);
-    figure("dot of 8 elements", time_dot, &w, "two accesses", time_two_accesses, 0, 300, 0);
-    figure("gather of 8 elements", time_gather, &w, "two accesses", time_two_accesses, 0, 300, 0);
+    calls(&w);
     free_work(&w);
     return 0;
 }

@@ -55,7 +55,11 @@ HA_IN_ void ha_repeat(char *to, const void *value, size_t bytes, size_t count) {
         ha_repeat_copies(to, (const char *)value, bytes, all);
         return;
     }
-    for (size_t i = 0; i < sizeof line; i += bytes) memcpy(line + i, value, bytes);
+    if (bytes == sizeof(uint64_t)) /* without a call for each */
+        for (size_t i = 0; i < sizeof line; i += sizeof(uint64_t))
+            memcpy(line + i, value, sizeof(uint64_t));
+    else
+        for (size_t i = 0; i < sizeof line; i += bytes) memcpy(line + i, value, bytes);
     ha_repeat_line(to, line, all, sizeof(uint64_t) % bytes == 0);
 }
 

@@ -284,7 +284,10 @@ HA_IN_ void ha_copy_strided(int rank, const int64_t *extent, void *to, const int
 HA_UNUSED HA_IN_ void ha_strided_fill(int rank, const int64_t *extent, void *to,
                                       const int64_t *to_stride, const void *value, size_t element) {
     static const int64_t none[HA_MOST_RANK] = {0};
-    ha_copy_strided(rank, extent, to, to_stride, value, none, element);
+    if (rank == 1 && to_stride[0] == 1)
+        ha_repeat((char *)to, value, element, (size_t)extent[0]);
+    else
+        ha_copy_strided(rank, extent, to, to_stride, value, none, element);
 }
 
 #endif

@@ -128,12 +128,16 @@ HA_FAST_ int ha_easy_argument(ha_easy_launch *e, const ha_kernel_parameter_ *p, 
 /* What is written first. */
 HA_FAST_ int ha_easy_hold(ha_easy_launch *e, const void *const *given) {
     const ha_kernel *k = e->kernel;
-    for (int written = 1; written >= 0; written--)
-        for (int i = 0; i < k->parameters; i++) {
-            const ha_kernel_parameter_ *p = &k->parameter[i];
-            if (ha_is_written(p) == written && !ha_easy_argument(e, p, given[i], &e->slot[i]))
-                return 0;
-        }
+    uint32_t others = 0; /* a bit for each of them */
+    for (int i = 0; i < k->parameters; i++)
+        if (!ha_is_written(&k->parameter[i]))
+            others |= (uint32_t)1 << i;
+        else if (!ha_easy_argument(e, &k->parameter[i], given[i], &e->slot[i]))
+            return 0;
+    for (; others; others &= others - 1) {
+        const int i = __builtin_ctz(others);
+        if (!ha_easy_argument(e, &k->parameter[i], given[i], &e->slot[i])) return 0;
+    }
     return 1;
 }
 

@@ -339,13 +339,15 @@ HA_IN_ size_t ha_typed_bytes(int rank) {
 }
 
 darray darray_of_typed_(const void *typed, ha_dtype dtype, int rank) {
-    ha_typed t;
-    memcpy(&t, typed, ha_typed_bytes(rank));
-    darray x = {.array = t.array, .type = dtype, .rank = rank, .offset = t.offset};
-    for (int d = 0; d < rank; d++) {
-        x.extent[d] = t.numbers[d];
-        x.stride[d] = t.numbers[rank + d];
-        x.origin[d] = t.numbers[2 * rank + d];
+    const char *from = (const char *)typed + offsetof(ha_typed, numbers);
+    const size_t next = (size_t)rank * sizeof(int64_t);
+    darray x = {.type = dtype, .rank = rank};
+    memcpy(&x.array, (const char *)typed + offsetof(ha_typed, array), sizeof x.array);
+    memcpy(&x.offset, (const char *)typed + offsetof(ha_typed, offset), sizeof x.offset);
+    for (int d = 0; d < rank; d++, from += sizeof(int64_t)) {
+        memcpy(&x.extent[d], from, sizeof(int64_t));
+        memcpy(&x.stride[d], from + next, sizeof(int64_t));
+        memcpy(&x.origin[d], from + 2 * next, sizeof(int64_t));
     }
     return x;
 }

@@ -43,19 +43,25 @@ HA_IN_ ha_status ha_fill_on_host(const darray *x, const void *value, const char 
     return ha_close_(&v);
 }
 
-ha_status darray_fill_element_(darray x, const void *value, ha_context *context, const char *site) {
-    site = ha_from(site);
+/* A view that has been checked, but for repeating elements. */
+HA_IN_ ha_status ha_view_fill(const darray *x, const void *value, ha_context *context,
+                              const char *site) {
     HA_TELLS_EVENTS_;
     const char *const operation = "darray_fill";
     ha_context *c = ha_resolve(context);
-    ha_status s = ha_copy_check(&x, &x, operation, site);
-    if (!s && !value) s = ha_view_fail(HA_ERR_ARGUMENT, operation, &x, "the value is NULL");
-    if (s || ha_view_is_empty(&x)) return s;
-    if (!ha_is_host(c) && ha_view_has_no_gaps(&x))
-        return ha_fill_on_device(&x, value, c, operation, site);
-    if (ha_view_kernels_.fill && !ha_is_host(c) && ha_view_kernels_.fill(&x, value, c))
-        return HA_OK;
-    return ha_fill_on_host(&x, value, operation, site);
+    ha_status s = ha_view_check_repeats(x, operation, site);
+    if (!s && !value) s = ha_view_fail(HA_ERR_ARGUMENT, operation, x, "the value is NULL");
+    if (s || ha_view_is_empty(x)) return s;
+    if (!ha_is_host(c) && ha_view_has_no_gaps(x))
+        return ha_fill_on_device(x, value, c, operation, site);
+    if (ha_view_kernels_.fill && !ha_is_host(c) && ha_view_kernels_.fill(x, value, c)) return HA_OK;
+    return ha_fill_on_host(x, value, operation, site);
+}
+
+ha_status darray_fill_element_(darray x, const void *value, ha_context *context, const char *site) {
+    site = ha_from(site);
+    const ha_status s = ha_view_check(&x, "darray_fill");
+    return s ? s : ha_view_fill(&x, value, context, site);
 }
 
 /* A number that the view's type has, refused as the view. */
@@ -71,7 +77,7 @@ ha_status darray_fill_(darray x, ha_dvalue value, ha_context *context, const cha
     site = ha_from(site);
     ha_dvalue converted;
     ha_status s = ha_view_number(&x, value, &converted, "darray_fill");
-    return s ? s : darray_fill_element_(x, converted.bytes, context, site);
+    return s ? s : ha_view_fill(&x, converted.bytes, context, site);
 }
 
 /* ---- single elements ------------------------------------------------------------------------ */

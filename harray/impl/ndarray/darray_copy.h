@@ -32,10 +32,7 @@ HA_IN_ ha_status ha_copy_check(const darray *to, const darray *from, const char 
                                operation, site);
     if (!ha_views_match(to, from))
         return ha_views_refuse(to, from, "these types cannot be converted", operation, site);
-    if (!ha_strides_repeat(to->rank, to->extent, to->stride)) return HA_OK;
-    return ha_view_fail(HA_ERR_ARGUMENT, operation, to,
-                        "%s: it repeats elements (strides %s), and can only be read", site,
-                        ha_show(to->rank, to->stride).text);
+    return ha_view_check_repeats(to, operation, site);
 }
 
 /* Whether they may have elements in common: as far as accesses tell them apart. */

@@ -32,27 +32,31 @@ HA_IN_ void ha_view_of_any(darray *x, const void *array, size_t bytes) {
     }
 }
 
-HA_IN_ ha_dtype ha_dtype_of_array(const ha_array *a) {
-    return a ? ha_dtype_quietly(ha_array_type(a)) : HA_DTYPE_NONE;
+/* Each call of an operation asks for that of each array: so its name is looked up once. What was freed may be about to
+ * become another array. */
+HA_IN_ ha_dtype ha_dtype_of_array(ha_array *a) {
+    if (!a) return HA_DTYPE_NONE;
+    const uint32_t known = __atomic_load_n(&a->known_dtype, __ATOMIC_RELAXED);
+    if (known) return (ha_dtype)(known - 1);
+    const ha_dtype type = ha_dtype_quietly(ha_array_type(a));
+    if (!ha_is_freed(a)) __atomic_store_n(&a->known_dtype, 1 + (uint32_t)type, __ATOMIC_RELAXED);
+    return type;
 }
 
+/* Made where the caller wants it, rather than copied there. */
 darray darray_of_any_(const void *array, size_t bytes) {
-    darray x;
-    if (bytes == sizeof x) {
-        memcpy(&x, array, sizeof x);
-        if (x.array) x.type = ha_dtype_of_array(x.array);
-        return x;
-    }
-    if (bytes == sizeof x.array) {
-        ha_array *const *a = (ha_array *const *)array;
-        return (darray){.array = *a,
-                        .type = ha_dtype_of_array(*a),
+    ha_array *a; /* it stands first in all of them */
+    memcpy(&a, array, sizeof a);
+    if (bytes == sizeof a)
+        return (darray){.array = a,
+                        .type = ha_dtype_of_array(a),
                         .rank = 1,
-                        .extent = {(int64_t)ha_array_size(*a)},
+                        .extent = {(int64_t)ha_array_size(a)},
                         .stride = {1}};
-    }
-    x = darray_of_typed_(array, HA_DTYPE_NONE, (int)ha_typed_rank(bytes));
-    x.type = ha_dtype_of_array(x.array);
+    if (bytes != sizeof(darray))
+        return darray_of_typed_(array, ha_dtype_of_array(a), (int)ha_typed_rank(bytes));
+    darray x = *(const darray *)array;
+    if (a) x.type = ha_dtype_of_array(a);
     return x;
 }
 

@@ -198,15 +198,20 @@ HA_IN_ int ha_strides_repeat(int rank, const int64_t *extent, const int64_t *str
     }
 }
 
-/* Can it be opened? Only for reading, where it repeats elements. */
-HA_IN_ ha_status ha_view_check_opened(const darray *x, unsigned how, const char *operation,
-                                      const char *site) {
-    ha_status s = ha_view_check(x, operation);
-    if (s || (how & ~(unsigned)HA_TRY) == HA_READ) return s;
+/* Can it be written? */
+HA_IN_ ha_status ha_view_check_repeats(const darray *x, const char *operation, const char *site) {
     if (!ha_strides_repeat(x->rank, x->extent, x->stride)) return HA_OK;
     return ha_view_fail(HA_ERR_ARGUMENT, operation, x,
                         "%s: it repeats elements (strides %s), and can only be read", ha_from(site),
                         ha_show(x->rank, x->stride).text);
+}
+
+/* Can it be opened? Only for reading, where it repeats elements. */
+HA_IN_ ha_status ha_view_check_opened(const darray *x, unsigned how, const char *operation,
+                                      const char *site) {
+    const ha_status s = ha_view_check(x, operation);
+    return s || (how & ~(unsigned)HA_TRY) == HA_READ ? s
+                                                     : ha_view_check_repeats(x, operation, site);
 }
 
 /* Whether its elements are all that lies between the first and the last of them in memory. Its numbers may be made up:

@@ -220,7 +220,7 @@ typedef struct ha_along_call {
 
 HA_IN_ ha_status ha_along_check_type(const ha_along_call *a) {
     const char *operation = a->r.call.operation;
-    const darray *x = &a->r.call.view[0], *y = &a->y;
+    const darray *x = a->r.call.view[0], *y = &a->y;
     const int counts = a->r.lane == HA_LANE_IS_THERE_ || ha_along_gives_place(a->r.call.key.tree);
     const ha_op_key *key = &a->r.call.key; /* the type of which is uint8_t for bool */
     if (!counts && (y->type == key->type->type || y->type == key->line->gives)) return HA_OK;
@@ -238,7 +238,7 @@ HA_IN_ ha_status ha_along_check_type(const ha_along_call *a) {
 
 /* The dimension of y, where it has one of extent 1 there, goes. */
 HA_IN_ ha_status ha_along_check_extents(ha_along_call *a) {
-    const darray *x = &a->r.call.view[0];
+    const darray *x = a->r.call.view[0];
     const darray rest = ha_split_without(x, a->dimension);
     if (a->y.rank == x->rank && a->y.extent[a->dimension] == 1)
         a->y = ha_split_without(&a->y, a->dimension);
@@ -249,7 +249,7 @@ HA_IN_ ha_status ha_along_check_extents(ha_along_call *a) {
 
 HA_IN_ ha_status ha_along_check(ha_along_call *a) {
     const char *operation = a->r.call.operation;
-    const darray *x = &a->r.call.view[0];
+    const darray *x = a->r.call.view[0];
     ha_status s = ha_split_check_dimension(x, a->dimension, operation);
     if (!s) s = ha_op_check_reduction(&a->r);
     if (!s) s = ha_view_check(&a->y, operation);
@@ -271,7 +271,7 @@ HA_IN_ ha_status ha_along_fill(const ha_along_call *a, const char *site) {
 
 HA_IN_ ha_status ha_along_launch(const ha_along_call *a) {
     const ha_op_call *c = &a->r.call;
-    const darray *x = &c->view[0];
+    const darray *x = c->view[0];
     const darray rest = ha_split_without(x, a->dimension);
     const darray *const views[] = {&a->y, &rest};
     ha_op_boxes b;
@@ -295,7 +295,7 @@ static ha_status ha_along_run(ha_along_call *a, const char *site) {
     HA_FROM(site) {
         s = ha_along_check(a);
         if (!s && !ha_view_is_empty(&a->y))
-            s = ha_view_is_empty(&a->r.call.view[0]) ? ha_along_fill(a, site) : ha_along_launch(a);
+            s = ha_view_is_empty(a->r.call.view[0]) ? ha_along_fill(a, site) : ha_along_launch(a);
     }
     return s;
 }
@@ -303,7 +303,7 @@ static ha_status ha_along_run(ha_along_call *a, const char *site) {
 ha_status ha_reduce_along_(ha_reduction op, darray y, darray x, int dimension, ha_context *context,
                            const char *site) {
     ha_along_call a = {
-        {{.operation = "ha_reduce_along", .context = context, .arrays = 1, .view = {x}},
+        {{.operation = "ha_reduce_along", .context = context, .arrays = 1, .view = {&x}},
          &ha_op_lanes_of_value,
          HA_LANE_VALUE_,
          op},
@@ -315,7 +315,7 @@ ha_status ha_reduce_along_(ha_reduction op, darray y, darray x, int dimension, h
 ha_status ha_count_along_(darray y, darray x, int dimension, ha_context *context,
                           const char *site) {
     ha_along_call a = {
-        {{.operation = "ha_count_along", .context = context, .arrays = 1, .view = {x}},
+        {{.operation = "ha_count_along", .context = context, .arrays = 1, .view = {&x}},
          &ha_op_lanes_of_is_there,
          HA_LANE_IS_THERE_,
          HA_SUM},

@@ -168,7 +168,7 @@ HA_IN_ int ha_op_copy_key(const darray *to, const darray *from, ha_op_key *key) 
 }
 
 HA_IN_ int ha_op_copy_elements(const darray *to, const darray *from, ha_context *c) {
-    ha_op_call call = {.operation = "darray_copy", .context = c, .arrays = 2, .view = {*to, *from}};
+    ha_op_call call = {.operation = "darray_copy", .context = c, .arrays = 2, .view = {to, from}};
     ha_op_boxes b;
     int whole;
     if (!ha_op_copy_key(to, from, &call.key)) return 0;
@@ -225,7 +225,7 @@ HA_IN_ int ha_op_fill_there(const darray *x, const void *value, ha_context *c) {
                        .context = c,
                        .arrays = 1,
                        .numbers = 2,
-                       .view = {*x},
+                       .view = {x},
                        .number = {number, number},
                        .key = {.type = type, .line = ha_op_line_of(&ha_op_fill, type, 0)}};
     ha_op_boxes b;

@@ -10,9 +10,9 @@ typedef struct ha_op_call {
     const char *operation; /* the function, for messages */
     ha_context *context;
     int arrays, numbers;
-    int typed;                 /* the view whose elements the operation is of */
-    darray view[HA_OP_ARRAYS]; /* the result, and the arguments */
-    ha_dvalue number[2];       /* that of the second argument, or a and b; converted */
+    int typed;                        /* the view whose elements the operation is of */
+    const darray *view[HA_OP_ARRAYS]; /* the result, and the arguments */
+    ha_dvalue number[2];              /* that of the second argument, or a and b; converted */
     ha_op_key key;
 } ha_op_call;
 
@@ -20,13 +20,13 @@ typedef struct ha_op_call {
 
 /* The result is named first. */
 HA_IN_ ha_status ha_op_refuse_pair(const ha_op_call *c, int k, const char *why) {
-    const darray *first = &c->view[c->typed], *x = &c->view[k];
+    const darray *first = c->view[c->typed], *x = c->view[k];
     return ha_views_refuse(k ? first : x, k ? x : first, why, c->operation, "");
 }
 
 /* Its type, which is that of the operation unless that says another one. */
 HA_IN_ ha_status ha_op_check_type(const ha_op_call *c, int k) {
-    const darray *first = &c->view[c->typed], *x = &c->view[k];
+    const darray *first = c->view[c->typed], *x = c->view[k];
     const ha_op_line *line = c->key.line;
     if (ha_op_is_mask(&c->key, k))
         return x->type == HA_DTYPE_uint8_t || x->type == HA_DTYPE_bool
@@ -40,10 +40,11 @@ HA_IN_ ha_status ha_op_check_type(const ha_op_call *c, int k) {
     return x->type == first->type ? HA_OK : ha_op_refuse_pair(c, k, "the types are not the same");
 }
 
+/* That whose elements it is of has been looked at with them. */
 HA_IN_ ha_status ha_op_check_view(const ha_op_call *c, int k) {
-    const darray *first = &c->view[c->typed], *x = &c->view[k];
+    const darray *first = c->view[c->typed], *x = c->view[k];
     const char *operation = c->operation;
-    ha_status s = ha_view_check(x, operation);
+    ha_status s = k == c->typed ? HA_OK : ha_view_check(x, operation);
     if (!s) s = ha_op_check_type(c, k);
     if (s) return s;
     if (!ha_extents_equal(first->rank, first->extent, x->rank, x->extent))
@@ -53,7 +54,7 @@ HA_IN_ ha_status ha_op_check_view(const ha_op_call *c, int k) {
 
 /* Its elements have other operations, but not this one. */
 HA_IN_ ha_status ha_op_refuse_type(const ha_op_call *c, const ha_op_table *table, int n) {
-    const darray *of = &c->view[c->typed];
+    const darray *of = c->view[c->typed];
     const char *type = ha_dtype_name(of->type);
     return table->names ? ha_view_fail(HA_ERR_ARGUMENT, c->operation, of, "there is no %s of %s",
                                        table->names[n], type)
@@ -62,7 +63,7 @@ HA_IN_ ha_status ha_op_refuse_type(const ha_op_call *c, const ha_op_table *table
 }
 
 HA_IN_ ha_status ha_op_check_line(ha_op_call *c, const ha_op_table *table, int n) {
-    const darray *of = &c->view[c->typed];
+    const darray *of = c->view[c->typed];
     const ha_status s = ha_view_check(of, c->operation);
     if (s) return s;
     c->key.type = ha_op_type_of(of->type);
@@ -109,7 +110,7 @@ HA_IN_ int ha_op_is_cut(ha_dvalue value, ha_dtype type) {
 
 /* A number as an element: what would be another number there is refused, but for what is rounded. */
 HA_IN_ ha_status ha_op_check_number(const ha_op_call *c, ha_dvalue *number) {
-    const darray *of = &c->view[c->typed];
+    const darray *of = c->view[c->typed];
     const ha_dtype type = c->key.type->type;
     const ha_dvalue given = *number;
     char text[80];
@@ -127,10 +128,12 @@ HA_IN_ ha_status ha_op_check_number(const ha_op_call *c, ha_dvalue *number) {
 /* The numbers, as elements, and those as what is computed with; those of HA_OP_RANDOM are bits. */
 HA_IN_ ha_status ha_op_check_numbers(ha_op_call *c) {
     const ha_op_type *type = c->key.type;
-    const darray *of = &c->view[c->typed];
+    const darray *of = c->view[c->typed];
     ha_status s = HA_OK;
     for (int i = 0; i < c->numbers && c->key.line->kind != HA_OP_RANDOM && !s; i++) {
         ha_dvalue *number = &c->number[i];
+        if (number->type == type->type && number->type == type->number)
+            continue; /* it stays as it is */
         s = ha_op_check_number(c, number);
         if (!s) s = ha_view_convert(of, number, type->number, number, c->operation);
     }
@@ -140,8 +143,8 @@ HA_IN_ ha_status ha_op_check_numbers(ha_op_call *c) {
 /* Lanes must not read what others write: an argument is the result itself, or has nothing in common with it. */
 HA_IN_ ha_status ha_op_check_places(const ha_op_call *c, const ha_op_boxes *b) {
     for (int k = 1; k < c->arrays; k++)
-        if (!ha_op_is_same(b, k) && ha_views_meet(&c->view[0], &c->view[k]))
-            return ha_views_refuse(&c->view[0], &c->view[k],
+        if (!ha_op_is_same(b, k) && ha_views_meet(c->view[0], c->view[k]))
+            return ha_views_refuse(c->view[0], c->view[k],
                                    "the result has elements of an argument in other places",
                                    c->operation, "");
     return HA_OK;
@@ -183,9 +186,9 @@ HA_IN_ void ha_op_boxes_of_call(ha_op_boxes *b, const ha_op_call *c, int has_pla
     darray at;
     const darray *views[HA_OP_VIEWS];
     int n = 0;
-    for (; n < c->arrays; n++) views[n] = &c->view[n];
+    for (; n < c->arrays; n++) views[n] = c->view[n];
     if (has_place) {
-        ha_op_places_of(&at, &c->view[0]);
+        ha_op_places_of(&at, c->view[0]);
         views[n++] = &at;
     }
     ha_op_boxes_of(b, views, n, in_order);
@@ -203,7 +206,7 @@ HA_IN_ ha_status ha_op_launch(ha_op_call *c, const ha_op_boxes *b, const void *m
     else
         for (int d = 0; d < b->rank; d++) box.last[d] = b->extent[d];
     for (int k = 0; k < c->arrays; k++) { /* of reductions without the result */
-        ha_op_set_typed(&typed[k], b, k, c->view[k].array);
+        ha_op_set_typed(&typed[k], b, k, c->view[k]->array);
         given[n++] = &typed[k];
     }
     for (int i = 0; i < c->numbers; i++) given[n++] = c->number[i].bytes;
@@ -228,8 +231,8 @@ HA_IN_ ha_status ha_op_run_line(ha_op_call *c, const ha_op_table *table, int n) 
     ha_op_boxes b;
     ha_status s = ha_op_check(c, table, n);
     if (!s) s = ha_op_check_numbers(c);
-    if (s || ha_view_is_empty(&c->view[0])) return s;
-    s = ha_op_check_written(&c->view[0], c->operation);
+    if (s || ha_view_is_empty(c->view[0])) return s;
+    s = ha_op_check_written(c->view[0], c->operation);
     if (s) return s;
     ha_op_boxes_of_call(&b, c, ha_op_has_place(&c->key), 0, &whole);
     if (b.rank > HA_MAPPING_RANK && ha_op_has_place(&c->key))
@@ -262,7 +265,7 @@ static const char ha_op_all_combines[] = "HA_ADD to HA_IS_GREATER_EQUAL";
 
 ha_status ha_map_(ha_map_operation op, darray y, darray x, ha_context *context, const char *site) {
     ha_op_call c = {
-        .operation = "ha_map", .context = context, .arrays = 2, .typed = 1, .view = {y, x}};
+        .operation = "ha_map", .context = context, .arrays = 2, .typed = 1, .view = {&y, &x}};
     if (op < 0 || op >= HA_MAPS_)
         return ha_op_no_operation("ha_map", ha_op_show(ha_op_map_names, (int)op, HA_MAPS_),
                                   "HA_NEGATE to HA_IS_FINITE");
@@ -270,8 +273,11 @@ ha_status ha_map_(ha_map_operation op, darray y, darray x, ha_context *context, 
 }
 
 ha_status ha_combine_(int op, darray z, darray x, darray y, ha_context *context, const char *site) {
-    ha_op_call c = {
-        .operation = "ha_combine", .context = context, .arrays = 3, .typed = 1, .view = {z, x, y}};
+    ha_op_call c = {.operation = "ha_combine",
+                    .context = context,
+                    .arrays = 3,
+                    .typed = 1,
+                    .view = {&z, &x, &y}};
     if (op <= HA_ASSIGN || op >= HA_COMBINES_)
         return ha_op_no_combine("ha_combine", op, ha_op_all_combines);
     return ha_op_run(&c, &ha_op_combines, op, site);
@@ -284,7 +290,7 @@ ha_status ha_combine_number_(int op, darray z, darray x, ha_dvalue number, ha_co
                     .arrays = 2,
                     .numbers = 1,
                     .typed = 1,
-                    .view = {z, x},
+                    .view = {&z, &x},
                     .number = {number},
                     .key.by_number = 1};
     if (op <= HA_ASSIGN || op >= HA_COMBINES_)
@@ -298,7 +304,7 @@ ha_status ha_axpby_(darray z, ha_dvalue a, darray x, ha_dvalue b, darray y, ha_c
                     .context = context,
                     .arrays = 3,
                     .numbers = 2,
-                    .view = {z, x, y},
+                    .view = {&z, &x, &y},
                     .number = {a, b}};
     return ha_op_run(&c, &ha_op_axpby, 0, site);
 }
@@ -309,7 +315,7 @@ ha_status ha_clip_(darray y, darray x, ha_dvalue low, ha_dvalue high, ha_context
                     .context = context,
                     .arrays = 2,
                     .numbers = 2,
-                    .view = {y, x},
+                    .view = {&y, &x},
                     .number = {low, high}};
     const ha_comparison order = ha_dvalue_compare(low, high);
     if (order == HA_LESS || order == HA_EQUAL) return ha_op_run(&c, &ha_op_clip, 0, site);
@@ -332,7 +338,7 @@ HA_IN_ int ha_op_choice_of(ha_dtype type) {
 ha_status ha_where_(darray z, darray mask, darray x, darray y, ha_context *context,
                     const char *site) {
     ha_op_call c = {
-        .operation = "ha_where", .context = context, .arrays = 4, .view = {z, mask, x, y}};
+        .operation = "ha_where", .context = context, .arrays = 4, .view = {&z, &mask, &x, &y}};
     return ha_op_run(&c, &ha_op_choice, ha_op_choice_of(z.type), site);
 }
 
@@ -342,7 +348,7 @@ ha_status ha_sequence_(darray x, ha_dvalue first, ha_dvalue step, ha_context *co
                     .context = context,
                     .arrays = 1,
                     .numbers = 2,
-                    .view = {x},
+                    .view = {&x},
                     .number = {first, step}};
     return ha_op_run(&c, &ha_op_sequence, 0, site);
 }
@@ -357,7 +363,7 @@ HA_IN_ ha_status ha_op_random_of(const char *operation, const ha_op_table *table
         .context = context,
         .arrays = 1,
         .numbers = 2,
-        .view = {x},
+        .view = {&x},
         .number = {ha_dvalue_of_uint64_t(seed), ha_dvalue_of_uint32_t(ha_op_random_bits(x.type))}};
     return ha_op_run(&c, table, n, site);
 }

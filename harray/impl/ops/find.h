@@ -203,7 +203,7 @@ HA_IN_ ha_status ha_find_blocks(ha_finding *f) {
 }
 
 HA_IN_ ha_status ha_finding_run(ha_finding *f, ha_dtype type, void *result) {
-    const ha_op_call c = {.operation = f->operation, .view = {f->y}};
+    const ha_op_call c = {.operation = f->operation, .view = {&f->y}};
     _Alignas(16) char count[16];
     ha_status s = ha_find_check(f);
     if (!s && !result)

@@ -283,7 +283,7 @@ HA_IN_ ha_status ha_histogram_launch(const ha_histogram *h, const darray *to) {
 /* Do all counts fit their type? They do, unless there are more elements than that. */
 HA_IN_ ha_status ha_histogram_check_most(const ha_histogram *h, const darray *counted) {
     ha_op_reduction r = {
-        {.operation = "ha_histogram", .context = h->context, .arrays = 1, .view = {*counted}},
+        {.operation = "ha_histogram", .context = h->context, .arrays = 1, .view = {counted}},
         &ha_op_lanes_of_value,
         HA_LANE_VALUE_,
         HA_MAX};
@@ -299,7 +299,7 @@ HA_IN_ ha_status ha_histogram_check_most(const ha_histogram *h, const darray *co
 /* Counted; then nothing more is refused. */
 HA_IN_ ha_status ha_histogram_end(const ha_histogram *h, const darray *to, ha_dtype type,
                                   void *outside) {
-    const ha_op_call c = {.operation = "ha_histogram", .view = {h->x}};
+    const ha_op_call c = {.operation = "ha_histogram", .view = {&h->x}};
     _Alignas(16) char given[16];
     ha_dvalue number;
     darray counted = *to, from_0 = h->counts;

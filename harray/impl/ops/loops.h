@@ -105,6 +105,7 @@ HA_IN_ void ha_op_run_row(const ha_op_walk *w, const ha_op_row *row) {
 
 /* n indices on in dimension d */
 HA_IN_ void ha_op_go_on(const ha_op_walk *w, ha_op_row *row, int d, int64_t n) {
+    if (!n) return;
     for (int k = w->key->tree != NULL; k < w->arrays; k++)
         row->of[k] = (char *)row->of[k] + n * w->stride[k][d] * w->bytes[k];
     if (!ha_op_by_number(w->key)) row->at += n * w->at[d];
@@ -141,7 +142,10 @@ HA_IN_ void ha_op_run_box(const ha_op_walk *w, ha_op_row row, const ha_region bo
     const int last = w->rank - 1;
     for (int d = 0; d < w->rank; d++) ha_op_go_on(w, &row, d, box.first[d]);
     row.n = box.last[last] - box.first[last];
-    ha_op_run_rows(w, &box, row);
+    if (last)
+        ha_op_run_rows(w, &box, row);
+    else
+        ha_op_run_row(w, &row);
 }
 
 /* Elements [first, last), by number, which is their place. */

@@ -26,7 +26,7 @@ HA_IN_ ha_status ha_offsets_check(const darray *offsets, const darray *counts) {
 HA_IN_ ha_status ha_offsets_reduce(const darray *counts, const ha_op_table *lanes, int lane,
                                    ha_reduction op, ha_context *context, ha_dvalue *result) {
     ha_op_reduction r = {
-        {.operation = "ha_scan_offsets", .context = context, .arrays = 1, .view = {*counts}},
+        {.operation = "ha_scan_offsets", .context = context, .arrays = 1, .view = {counts}},
         lanes,
         lane,
         op};
@@ -106,20 +106,20 @@ ha_status ha_scan_offsets_(darray offsets, darray counts, ha_context *context, c
 
 ha_status ha_differences_(darray y, darray x, int dimension, ha_context *context,
                           const char *site) {
+    darray next = x, own = x;
     ha_op_call c = {.operation = "ha_differences",
                     .context = context,
                     .arrays = 3,
                     .typed = 1,
-                    .view = {y, x, x}};
-    darray *next = &c.view[1], *own = &c.view[2];
+                    .view = {&y, &next, &own}};
     ha_status s = HA_OK;
     HA_FROM(site) {
         s = ha_split_check_dimension(&x, dimension, c.operation);
         if (!s) s = ha_view_check(&y, c.operation);
         if (!s) {
-            own->extent[dimension] = --next->extent[dimension];
-            next->offset += next->stride[dimension];
-            s = ha_extents_equal(y.rank, y.extent, own->rank, own->extent)
+            own.extent[dimension] = --next.extent[dimension];
+            next.offset += next.stride[dimension];
+            s = ha_extents_equal(y.rank, y.extent, own.rank, own.extent)
                     ? ha_op_run_line(&c, &ha_op_subtract, HA_SUBTRACT)
                     : ha_views_refuse(&y, &x, "the extents are not those, but one less there",
                                       c.operation, "");

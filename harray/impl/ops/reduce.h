@@ -24,13 +24,13 @@ HA_IN_ ha_status ha_op_check_reduction(ha_op_reduction *r) {
     if (s) return s;
     c->key.tree = ha_op_tree_of(c->key.line->gives, r->operation);
     if (c->key.tree) return HA_OK;
-    return ha_view_fail(HA_ERR_ARGUMENT, c->operation, &c->view[0], "there is no %s of %s",
-                        ha_op_show_reduction(r->operation).text, ha_dtype_name(c->view[0].type));
+    return ha_view_fail(HA_ERR_ARGUMENT, c->operation, c->view[0], "there is no %s of %s",
+                        ha_op_show_reduction(r->operation).text, ha_dtype_name(c->view[0]->type));
 }
 
 HA_IN_ ha_status ha_op_reduce_none(const ha_op_reduction *r, void *result) {
     if (r->operation == HA_MIN || r->operation == HA_MAX || r->operation >= HA_MIN_AT)
-        return ha_view_fail(HA_ERR_ARGUMENT, r->call.operation, &r->call.view[0],
+        return ha_view_fail(HA_ERR_ARGUMENT, r->call.operation, r->call.view[0],
                             "no elements have a least or a greatest one");
     r->call.key.tree->reduction.end(NULL, result);
     return HA_OK;
@@ -50,7 +50,7 @@ HA_IN_ ha_status ha_op_reduce(ha_op_reduction *r, double scale, ha_dvalue *value
     int whole;
     ha_status s = ha_op_check_reduction(r);
     if (s) return s;
-    if (ha_view_is_empty(&c->view[0])) {
+    if (ha_view_is_empty(c->view[0])) {
         s = ha_op_reduce_none(r, result);
     } else {
         ha_op_boxes b;
@@ -90,7 +90,7 @@ HA_IN_ ha_status ha_op_give(const ha_op_call *c, ha_dvalue value, ha_dtype type,
     if (!objection && ha_op_overflows(value, given)) objection = "does not fit";
     if (objection) {
         (void)ha_dvalue_print(value, number, sizeof number);
-        return ha_view_fail(HA_ERR_ARGUMENT, c->operation, &c->view[0], "the result, %s, as %s: %s",
+        return ha_view_fail(HA_ERR_ARGUMENT, c->operation, c->view[0], "the result, %s, as %s: %s",
                             number, ha_dtype_name(type), objection);
     }
     memcpy(result, given.bytes, ha_dtype_size(type));
@@ -104,7 +104,7 @@ static ha_status ha_op_reduce_to(ha_op_reduction *r, ha_dtype type, void *result
     HA_FROM(site) {
         s = ha_op_reduce(r, 1, &value);
         if (!s && r->operation >= HA_MIN_AT && ha_op_rounds(value, type))
-            s = ha_view_fail(HA_ERR_ARGUMENT, r->call.operation, &r->call.view[0],
+            s = ha_view_fail(HA_ERR_ARGUMENT, r->call.operation, r->call.view[0],
                              "the place, %lld, would be another one as %s",
                              (long long)value.as_int64_t, ha_dtype_name(type));
         if (!s) s = ha_op_give(&r->call, value, type, result);
@@ -130,7 +130,7 @@ HA_IN_ ha_status ha_op_norm_of_sizes(ha_op_reduction *r, double *norm) {
     ha_status s = ha_op_reduce_scaled(r, 0, norm);
     if (s || *norm <= DBL_MAX || *norm != *norm) return s;
     int power = 2;
-    if (r->operation == HA_SUM) (void)frexp(4 * (double)darray_size(r->call.view[0]), &power);
+    if (r->operation == HA_SUM) (void)frexp(4 * (double)darray_size(*r->call.view[0]), &power);
     s = ha_op_reduce_scaled(r, power, norm);
     *norm = ldexp(*norm, power);
     return s;
@@ -146,7 +146,7 @@ HA_IN_ ha_status ha_op_norm_2(ha_op_reduction *r, int lane_of_size, double *norm
     const int is_float = r->call.key.line->gives == HA_DTYPE_float;
     *norm = sqrt(sum);
     if (sum > (is_float ? 1e-30 : 1e-280) && sum <= DBL_MAX) return HA_OK;
-    if (ha_view_is_empty(&r->call.view[0])) return HA_OK;
+    if (ha_view_is_empty(r->call.view[0])) return HA_OK;
     r->lane = lane_of_size;
     r->operation = HA_MAX;
     s = ha_op_norm_of_sizes(r, norm);
@@ -167,7 +167,7 @@ static ha_status ha_op_norm(ha_op_call c, const ha_op_table *lanes, ha_norm_kind
     const int two = c.arrays > 1;
     const int size = two ? HA_LANE_ABS_DIFFERENCE_ : HA_LANE_ABS_;
     const int square = two ? HA_LANE_SQUARE_OF_DIFFERENCE_ : HA_LANE_SQUARE_;
-    const int is_sum = kind != HA_NORM_MAX || (c.view[0].array && ha_view_is_empty(&c.view[0]));
+    const int is_sum = kind != HA_NORM_MAX || (c.view[0]->array && ha_view_is_empty(c.view[0]));
     ha_op_reduction r = {c, lanes, kind == HA_NORM_2 ? square : size, is_sum ? HA_SUM : HA_MAX};
     double norm = 0;
     ha_status s = HA_OK;
@@ -187,7 +187,7 @@ static ha_status ha_op_norm(ha_op_call c, const ha_op_table *lanes, ha_norm_kind
 
 ha_status ha_reduce_(ha_reduction op, darray x, ha_dtype type, void *result, ha_context *context,
                      const char *site) {
-    ha_op_reduction r = {{.operation = "ha_reduce", .context = context, .arrays = 1, .view = {x}},
+    ha_op_reduction r = {{.operation = "ha_reduce", .context = context, .arrays = 1, .view = {&x}},
                          &ha_op_lanes_of_value,
                          HA_LANE_VALUE_,
                          op};
@@ -196,7 +196,7 @@ ha_status ha_reduce_(ha_reduction op, darray x, ha_dtype type, void *result, ha_
 
 ha_status ha_count_elements_(darray x, ha_dtype type, void *result, ha_context *context,
                              const char *site) {
-    ha_op_reduction r = {{.operation = "ha_count", .context = context, .arrays = 1, .view = {x}},
+    ha_op_reduction r = {{.operation = "ha_count", .context = context, .arrays = 1, .view = {&x}},
                          &ha_op_lanes_of_is_there,
                          HA_LANE_IS_THERE_,
                          HA_SUM};
@@ -205,7 +205,7 @@ ha_status ha_count_elements_(darray x, ha_dtype type, void *result, ha_context *
 
 ha_status ha_dot_(darray x, darray y, ha_dtype type, void *result, ha_context *context,
                   const char *site) {
-    ha_op_reduction r = {{.operation = "ha_dot", .context = context, .arrays = 2, .view = {x, y}},
+    ha_op_reduction r = {{.operation = "ha_dot", .context = context, .arrays = 2, .view = {&x, &y}},
                          &ha_op_lanes_of_product,
                          HA_LANE_PRODUCT_,
                          HA_SUM};
@@ -214,14 +214,14 @@ ha_status ha_dot_(darray x, darray y, ha_dtype type, void *result, ha_context *c
 
 ha_status ha_norm_(ha_norm_kind kind, darray x, ha_dtype type, void *result, ha_context *context,
                    const char *site) {
-    const ha_op_call c = {.operation = "ha_norm", .context = context, .arrays = 1, .view = {x}};
+    const ha_op_call c = {.operation = "ha_norm", .context = context, .arrays = 1, .view = {&x}};
     return ha_op_norm(c, &ha_op_lanes_of_size, kind, type, result, site);
 }
 
 ha_status ha_difference_(ha_norm_kind kind, darray x, darray y, ha_dtype type, void *result,
                          ha_context *context, const char *site) {
     const ha_op_call c = {
-        .operation = "ha_difference", .context = context, .arrays = 2, .view = {x, y}};
+        .operation = "ha_difference", .context = context, .arrays = 2, .view = {&x, &y}};
     return ha_op_norm(c, &ha_op_lanes_of_difference, kind, type, result, site);
 }
 

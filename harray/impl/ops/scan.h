@@ -160,7 +160,7 @@ HA_IN_ ha_dvalue ha_scan_first(ha_dtype type, ha_reduction op) {
 
 /* The line of the operation, of the type of x. */
 HA_IN_ ha_status ha_scan_check_operation(ha_scanning *s, ha_reduction op, const darray *x) {
-    ha_op_call c = {.operation = s->operation, .arrays = 1, .view = {*x}};
+    ha_op_call c = {.operation = s->operation, .arrays = 1, .view = {x}};
     const int operation = ha_scan_operation(op);
     if (operation == HA_ASSIGN)
         return ha_op_no_operation(s->operation, ha_op_show_reduction(op),

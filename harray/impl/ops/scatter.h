@@ -9,7 +9,7 @@ static const ha_op_line ha_scatter_assign_line = {.word = "assign"};
 
 /* The line of an operation; of HA_ASSIGN bytes. */
 HA_IN_ ha_status ha_scatter_line(const darray *y, int op, ha_op_key *key) {
-    ha_op_call c = {.operation = "ha_scatter", .arrays = 1, .view = {*y}};
+    ha_op_call c = {.operation = "ha_scatter", .arrays = 1, .view = {y}};
     key->type = ha_index_moved(y->array->element);
     key->line = &ha_scatter_assign_line;
     key->of[1] = op;

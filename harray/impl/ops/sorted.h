@@ -97,12 +97,13 @@ static ha_status ha_unique_mask(darray mask, darray x, ha_context *context) {
     ha_status s = n ? darray_fill(darray_slice(mask, 0, 0, 1, 1), ha_dvalue_of_uint8_t(1), context)
                     : HA_OK;
     if (s || n < 2) return s;
+    const darray differs = darray_slice(mask, 0, 1, n, 1), own = darray_slice(x, 0, 1, n, 1);
+    const darray before = darray_slice(x, 0, 0, n - 1, 1);
     ha_op_call c = {.operation = "ha_unique",
                     .context = context,
                     .arrays = 3,
                     .typed = 1,
-                    .view = {darray_slice(mask, 0, 1, n, 1), darray_slice(x, 0, 1, n, 1),
-                             darray_slice(x, 0, 0, n - 1, 1)}};
+                    .view = {&differs, &own, &before}};
     return ha_op_run(&c, &ha_op_differs, HA_IS_NOT_EQUAL, HA_SITE);
 }
 

@@ -180,7 +180,7 @@ static ha_status ha_sparse_union(ha_sparse *v, const darray *place) {
 }
 
 HA_IN_ ha_status ha_sparse_run(ha_sparse *v, ha_dtype type, void *result) {
-    const ha_op_call c = {.operation = v->operation, .view = {v->z_at}};
+    const ha_op_call c = {.operation = v->operation, .view = {&v->z_at}};
     _Alignas(16) char count[16];
     darray place[2];
     int64_t common;
