@@ -58,8 +58,24 @@ int main(void) {
 }
 """
 OPERATES_NOT = OPERATES.replace("CALLS", "")
-AXPY_OF_OPS = OPERATES.replace("CALLS", "if (ha_axpy(y, 2, x, ha_host())) return 1;")
-SORT_OF_OPS = OPERATES.replace("CALLS", "if (ha_sort(x, HA_ASCENDING, ha_host())) return 1;")
+
+
+def calling(call):
+    return OPERATES.replace("CALLS", f"if ({call}) return 1;")
+
+
+AXPY_OF_OPS = calling("ha_axpy(y, 2, x, ha_host())")
+ONE_CALLED = {
+    "ha_axpy": AXPY_OF_OPS,
+    "ha_map": calling("ha_map(HA_SQRT, y, x, ha_host())"),
+    "ha_combine": calling("ha_combine(HA_ADD, y, x, x, ha_host())"),
+    "ha_random": calling("ha_random(x, 1, ha_host())"),
+    "ha_reduce": calling("ha_reduce(HA_SUM, x, &(double){0}, ha_host())"),
+    "ha_reduce_along": calling("ha_reduce_along(HA_SUM, y, x, 0, ha_host())"),
+    "ha_scan": calling("ha_scan(HA_SUM, y, x, HA_INCLUSIVE, ha_host())"),
+    "ha_gather": calling("ha_gather(y, x, x, ha_host())"),
+    "ha_sort": calling("ha_sort(x, HA_ASCENDING, ha_host())"),
+}
 AXPY_OF_KERNELS = (OPERATES_NOT.replace("harray_ops.h", "harray_kernels.h")
     .replace("int main", "HA_KERNEL(axpy, ((value, double, a), (in, double, x), (inout, double, y)), i, "
                          "{ y[i] += a * x[i]; });\nint main")
@@ -199,8 +215,8 @@ FIGURES = [
       for level in ("-O0", "-O2") for name, options in (("", []), (" of double", [OF_DOUBLE]))),
     *((f"a program with {name}, HARRAY_STATIC -O2", text, EMPTY, "empty file", ["-O2", STATIC, *options], 1, None)
       for name, text, options in (("a kernel", AXPY_OF_KERNELS, []), ("operations, but none called", OPERATES_NOT, []),
-                                  ("ha_axpy", AXPY_OF_OPS, []), ("ha_axpy of double", AXPY_OF_OPS, [OF_DOUBLE]),
-                                  ("ha_sort", SORT_OF_OPS, []))),
+                                  *((name, text, []) for name, text in ONE_CALLED.items()),
+                                  ("ha_axpy of double", AXPY_OF_OPS, [OF_DOUBLE]))),
     ("n-body by hand, -O3", BY_HAND, EMPTY, "empty file", ["-O3", "-fno-math-errno"], 1, None),
     ("n-body in three layouts, -O3", THREE, EMPTY, "empty file", ["-O3", "-fno-math-errno"], 1, 0.5),
     *((f"a force loop of 200 lines, {layout}", text, EMPTY, "empty file", ["-O3", "-fno-math-errno"], 1,
