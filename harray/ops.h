@@ -2,6 +2,7 @@
  *
  *     #include "harray_ops.h"
  *     …
+ *     HA_CHECK(ha_fill(x, 1, gpu));
  *     HA_CHECK(ha_map(HA_SQRT, y, x, gpu));              // y = sqrt(x)
  *     HA_CHECK(ha_combine(HA_MULTIPLY, z, x, y, gpu));   // z = x y, element by element
  *     HA_CHECK(ha_combine_number(HA_ADD, x, x, 1, gpu)); // x = x + 1
@@ -157,6 +158,10 @@ typedef enum ha_combine_operation {
  * element; integers divided by 0 become 0. Where it runs is as above. */
 #define ha_records_apply_array(records, op, x, how, context)                                       \
     ha_records_apply_array_(records, op, HA_DARRAY(x), how, context, HA_SITE)
+
+/* x = number, wherever: darray_fill (darray.h), which errors name, of any array. Of numbers of all types, bool among
+ * them. */
+#define ha_fill(x, number, context) darray_fill_(HA_DARRAY(x), HA_DVALUE(number), context, HA_SITE)
 
 /* x = first, first + step, first + 2 step, …, in the order of the indices of x: the last one
  * innermost. Of all types but bool. */

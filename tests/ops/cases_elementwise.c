@@ -392,7 +392,7 @@ TEST(refused_arrays) {
     ha_array_set_name(small.array, "levels");
     refused(HA_ERR_ARGUMENT, ha_sequence(small, 1, 256, C), "'levels'",
             "256 (int32_t) as uint8_t: does not fit", "");
-    refused(HA_ERR_ARGUMENT, darray_fill(HA_DARRAY(small), HA_DVALUE(300), C), "'levels'",
+    refused(HA_ERR_ARGUMENT, ha_fill(small, 300, C), "'levels'",
             "300 (int32_t) as uint8_t: does not fit", "");
     refused(HA_ERR_ARGUMENT, ha_combine_number(HA_IS_LESS, small, small, -1, C), "'levels'",
             "-1 (int32_t) as uint8_t: does not fit", "");

@@ -460,7 +460,7 @@ TEST(looked_at_when_they_change) {
     assert_true(known(r.at, 9));
     SUCCEEDS(harray_int32_t_swap(r.at, far));
     ARGUMENT(ha_gather(r.y, r.x, r.at, C), "cells", "at (0) there is 12");
-    SUCCEEDS(darray_fill(all, HA_DVALUE(3), C));
+    SUCCEEDS(ha_fill(all, 3, C));
     SUCCEEDS(ha_gather(r.y, r.x, r.at, C));
     HA_WRITING(v, r.y, H) for (int i = 0; i < 6; i++) v.data[i] = 2;
     drop(of_4), drop(two), drop_array(far.array);
@@ -599,7 +599,7 @@ static void gather_gappy(int rank, int others) {
                                        .make = ha_gather_make,
                                        .of = {4, 0}});
     }
-    SUCCEEDS(darray_fill(at, HA_DVALUE(1), H)); /* x has two */
+    SUCCEEDS(ha_fill(at, 1, H)); /* x has two */
     for (int i = 0; i < rank; i++)
         SUCCEEDS(darray_fill(darray_slice(at, i, 0, 1, 1), HA_DVALUE(i % 2), H));
     read_values(at, &of_at);
@@ -624,7 +624,7 @@ static void scatter_gappy(int rank, int others) {
         key.rank = rank + HA_INDEX_RANK * (others ? others : 1);
         know_key(1, &key);
     }
-    SUCCEEDS(darray_fill(at, HA_DVALUE(1), H));
+    SUCCEEDS(ha_fill(at, 1, H));
     SUCCEEDS(darray_fill(darray_slice(at, 2, 0, 1, 1), HA_DVALUE(0), H));
     read_values(at, &of_at);
     read_values(x, &of_x);

@@ -101,7 +101,7 @@ TEST(refuses_elements_and_changes_nothing) {
     darray z = darray_new(HA_DTYPE_double, 2, other, H), none = {.array = NULL};
     const ha_applying how = {.paths = "a+n"};
     fill_side(&left);
-    HA_CHECK(darray_fill(x, HA_DVALUE(2.0), H));
+    HA_CHECK(ha_fill(x, 2.0, H));
 #define REFUSES_ELEMENTS(as, why, op, x)                                                           \
     is_refused(ha_records_apply_array(left.records, op, x, &how, C), as, why)
     REFUSES_ELEMENTS(HA_ERR_ARGUMENT, "a complex number makes no real one", HA_ADD, y);
@@ -139,7 +139,7 @@ TEST(refuses_elements_and_changes_nothing) {
 static darray all_of(ha_dtype type, int rank, const int64_t *extent) {
     darray x = darray_new(type, rank, extent, H);
     assert_non_null(x.array);
-    HA_CHECK(darray_fill(x, HA_DVALUE(2), H));
+    HA_CHECK(ha_fill(x, 2, H));
     return x;
 }
 

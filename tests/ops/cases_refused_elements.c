@@ -73,7 +73,7 @@ TEST(scattered_to_no_values) {
 TEST(many_scattered_to_no_values) {
     const darray at = row(HA_DTYPE_int32_t, MANY), x = down(HA_DTYPE_double, MANY);
     const darray y = changed(row(HA_DTYPE_double, LONG));
-    SUCCEEDS(darray_fill(at, HA_DVALUE(LONG - 1), C));
+    SUCCEEDS(ha_fill(at, LONG - 1, C));
     UNWRITTEN("ha_scatter", ha_scatter(HA_ADD, y, at, x, C));
     expect_unwritten(y);
     drop_arrays();
@@ -112,7 +112,7 @@ static darray written_in_parts(void) {
 TEST(views_of_what_is_written) {
     const darray at = row(HA_DTYPE_int32_t, HALF), one = row(HA_DTYPE_double, HALF);
     SUCCEEDS(ha_sequence(at, 0, 1, C));
-    SUCCEEDS(darray_fill(one, HA_DVALUE(1), C));
+    SUCCEEDS(ha_fill(one, 1, C));
     for (int sorts = 0; sorts < 2; sorts++) {
         const darray x = written_in_parts(), end = darray_slice(x, 0, LONG + HALF, 2 * LONG, 1);
         const darray holes = darray_slice(x, 0, 0, LONG, 1), rest = darray_slice(x, 0, 1, LONG, 2);
@@ -169,7 +169,7 @@ TEST(sorted_while_it_is_read) {
     for (int equal = 0; equal < 2; equal++) {
         const darray x = changed(down(HA_DTYPE_double, LONG));
         ha_access v;
-        if (equal) SUCCEEDS(darray_fill(x, HA_DVALUE(7), C));
+        if (equal) SUCCEEDS(ha_fill(x, 7, C));
         SUCCEEDS(ha_open(&v, x.array, M1, HA_READ, 0, HA_END));
         refuse_to_sort(x, 1);
         SUCCEEDS(ha_close(&v));

@@ -53,7 +53,7 @@ TEST(rows) {
     const darray numbers = repeated(number, 0);
     int64_t count = 7;
     SUCCEEDS(ha_sequence(at, 0, 1, C));
-    SUCCEEDS(darray_fill(mask, HA_DVALUE(1), C));
+    SUCCEEDS(ha_fill(mask, 1, C));
     REPEATS("ha_gather", ha_gather(same, x, at, C));
     REPEATS("ha_scatter", ha_scatter(HA_ADD, same, at, x, C));
     REPEATS("ha_scatter", ha_scatter(HA_ASSIGN, same, at, x, C));
@@ -131,7 +131,7 @@ TEST(places_that_do_not_fit) {
 TEST(bounds_that_are_none) {
     static const char none[] = "the lower bound is not below the upper one";
     const darray x = plain(HA_DTYPE_double, 1), y = plain(HA_DTYPE_double, 1);
-    SUCCEEDS(darray_fill(x, HA_DVALUE(3), C));
+    SUCCEEDS(ha_fill(x, 3, C));
     refused(ha_clip(y, x, (double)NAN, 1, C), "ha_clip", none);
     refused(ha_clip(y, x, 1, (double)NAN, C), "ha_clip", none);
     refused(ha_clip(y, x, (float)NAN, (double)NAN, C), "ha_clip", none);

@@ -27,7 +27,7 @@ static void refused(ha_status got, const char *operation, const char *array, con
 static darray named(const char *name, ha_dtype type, int64_t n, int number) {
     const darray x = darray_new(type, 1, &n, C);
     keep_array(x.array);
-    SUCCEEDS(darray_fill(x, HA_DVALUE(number), C));
+    SUCCEEDS(ha_fill(x, number, C));
     ha_array_set_name(x.array, name);
     return x;
 }

@@ -134,8 +134,8 @@ static void copy_one(ha_dtype to, ha_dvalue number) {
     const int64_t n = 5, place = 3;
     const darray x = darray_new(number.type, 1, &n, H), y = darray_new(to, 1, &n, H);
     keep_array(x.array), keep_array(y.array);
-    SUCCEEDS(darray_fill(x, HA_DVALUE((int8_t)1), H));
-    SUCCEEDS(darray_fill(y, HA_DVALUE((int8_t)0), H));
+    SUCCEEDS(ha_fill(x, (int8_t)1, H));
+    SUCCEEDS(ha_fill(y, (int8_t)0, H));
     SUCCEEDS(darray_set(x, 1, &place, number));
     copy_there(y, x, convert_all(x, to, 0));
     drop_array(y.array), drop_array(x.array);
@@ -230,7 +230,7 @@ TEST(truth_as_numbers) {
     darray x = darray_new(HA_DTYPE_bool, 1, &n, H);
     harray_double y = harray_double_filled(10, 5);
     keep_array(x.array), keep_array(y.array);
-    SUCCEEDS(darray_fill(x, HA_DVALUE((uint8_t)1), H));
+    SUCCEEDS(ha_fill(x, (uint8_t)1, H));
     move_to(x.array, C);
     SUCCEEDS(darray_copy(HA_DARRAY(y), x, C));
     if (compiles()) assert_false(ha_array_valid(x.array, H, 0, HA_END));
@@ -341,8 +341,8 @@ static void compare_two(ha_dvalue a, ha_dvalue b) {
     const int64_t n = 5, place = 3;
     const darray x = darray_new(a.type, 1, &n, H), y = darray_new(b.type, 1, &n, H);
     keep_array(x.array), keep_array(y.array);
-    SUCCEEDS(darray_fill(x, HA_DVALUE((int8_t)1), H));
-    SUCCEEDS(darray_fill(y, HA_DVALUE((int8_t)1), H));
+    SUCCEEDS(ha_fill(x, (int8_t)1, H));
+    SUCCEEDS(ha_fill(y, (int8_t)1, H));
     SUCCEEDS(darray_set(x, 1, &place, a));
     SUCCEEDS(darray_set(y, 1, &place, b));
     int at_host;
@@ -483,7 +483,7 @@ TEST(dimensions_by_number) {
     move_to(all.array, C), move_to(other.array, C);
     const uint64_t moved = bytes_moved(all, other);
     int equal;
-    SUCCEEDS(darray_fill(part, HA_DVALUE((int32_t)-7), C));
+    SUCCEEDS(ha_fill(part, (int32_t)-7, C));
     SUCCEEDS(darray_copy(apart, part, C));
     SUCCEEDS(darray_equal(apart, part, &equal));
     assert_true(equal);

@@ -112,14 +112,14 @@ HA_IN_ void ha_first_make_misfit(ha_op_kernel *k, const ha_op_key *key) {
 
 /* ---- looking for it ------------------------------------------------------------------------------ */
 
-/* In views of the same extents, none of which is 0. */
+/* In views of the same extents, none of which is 0. *first: INT64_MAX where there is none, and after errors. */
 HA_IN_ ha_status ha_first_look(ha_op_key *key, const darray *const *view, int views,
                                const char *operation, ha_context *c, int64_t *first) {
     ha_op_boxes b;
     ha_typed typed[2];
     const void *given[HA_OP_PARAMETERS];
     ha_region box = {{0}, {0}};
-    _Alignas(16) int64_t place[2] = {INT64_MAX, 0};
+    _Alignas(16) int64_t place[2] = { *first = INT64_MAX, 0};
     const ha_kernel_result_ into = {NULL, 0, place};
     ha_op_boxes_of(&b, view, views, 1);
     key->rank = b.rank;
