@@ -39,6 +39,8 @@ enum {
     ALL_THE_SAME,
     SPECIAL,
     SOME_NANS, /* all elements have a sign in common */
+    FEW_PATTERNS, /* at most three, of zeros, infinities and NaNs, of either sign, and what is beside them */
+    RARE_PATTERNS, /* one of them, and two that are hardly ever there */
     KINDS
 };
 
@@ -109,12 +111,29 @@ static uint64_t some_integer(int kind, int i, int bits) {
     }
 }
 
+/* As reals: 0, the least number, the greatest one, infinity, two NaNs; and all of them with the other sign. */
+static uint64_t pattern(uint32_t number, int bits) {
+    const uint64_t top = (uint64_t)1 << (bits - 1);
+    const uint64_t infinite = ha_sort_infinity(bits == 32 ? HA_DTYPE_float : HA_DTYPE_double);
+    const uint64_t of[] = {0, 1, infinite - 1, infinite, infinite + 1, top - 1};
+    return of[number % 6] | (number < 6 ? 0 : top);
+}
+static uint64_t some_pattern(int kind, int i, int bits) {
+    static uint32_t number[3];
+    for (int k = 0; k < 3 && i == 0; k++) number[k] = draw(12);
+    return pattern(number[kind == FEW_PATTERNS || draw(40) == 0 ? draw(3) : 0], bits);
+}
+
 static void put_some(ha_dtype type, int kind, int i, char *to) {
     const double real = some_real(kind, i, type == HA_DTYPE_float ? 23 : 52);
     const float single = (float)real;
     const size_t bytes = ha_dtype_size(type);
-    const uint64_t integer = some_integer(kind, i, (int)(8 * bytes));
-    if (type == HA_DTYPE_double)
+    const int bits = (int)(8 * bytes), are_patterns = kind == FEW_PATTERNS || kind == RARE_PATTERNS;
+    const uint64_t integer = are_patterns ? some_pattern(kind, i, bits)
+                                          : some_integer(kind, i, bits);
+    if (are_patterns)
+        memcpy(to, &integer, bytes);
+    else if (type == HA_DTYPE_double)
         memcpy(to, &real, bytes);
     else if (type == HA_DTYPE_float)
         memcpy(to, &single, bytes);
@@ -224,10 +243,10 @@ static void rows(HA_UNUSED void **state) {
     static const size_t buckets[] = {0, 0, 100, 700, 2000, 1 << 20};
     for (int t = 0; t < TYPES; t++)
         for (int kind = 0; kind < KINDS; kind++)
-            for (int i = 0; i < 3 * 2 * 5; i++) {
+            for (int i = 0; i < 3 * 2 * 5 * (kind < FEW_PATTERNS ? 1 : 20); i++) {
                 type_now = types[t];
                 is_descending = i / 3 % 2;
-                try_row(i % 3, lengths[i / 6], kind, buckets[draw(6)]);
+                try_row(i % 3, lengths[i / 6 % 5], kind, buckets[draw(6)]);
             }
 }
 

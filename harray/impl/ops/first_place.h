@@ -119,8 +119,9 @@ HA_IN_ ha_status ha_first_look(ha_op_key *key, const darray *const *view, int vi
     ha_typed typed[2];
     const void *given[HA_OP_PARAMETERS];
     ha_region box = {{0}, {0}};
-    _Alignas(16) int64_t place[2] = { *first = INT64_MAX, 0};
+    _Alignas(16) int64_t place[2] = {INT64_MAX, 0};
     const ha_kernel_result_ into = {NULL, 0, place};
+    *first = INT64_MAX;
     ha_op_boxes_of(&b, view, views, 1);
     key->rank = b.rank;
     const ha_kernel *k = ha_op_kernel_of(key);

@@ -73,6 +73,7 @@ HA_IN_ int ha_sort_split_width(int span) {
 }
 
 HA_IN_ void ha_sort_bucket_of_any(ha_sort_msd *m, const ha_sort_bucket *b);
+HA_IN_ void ha_sort_bucket_of_many(ha_sort_msd *m, const ha_sort_bucket *b, ha_sort_part *p);
 
 /* To the other place; and each bucket to where it is to be. */
 HA_IN_ void ha_sort_split(ha_sort_msd *m, const ha_sort_bucket *b, ha_sort_part *p) {
@@ -82,7 +83,10 @@ HA_IN_ void ha_sort_split(ha_sort_msd *m, const ha_sort_bucket *b, ha_sort_part 
     const uint32_t digits = (uint32_t)1 << width;
     const uint32_t change = (uint32_t)(m->job->form.change >> shift) & (digits - 1);
     ha_sort_pass pass = ha_sort_pass_of(m->job, p);
-    ha_sort_count_digits(m->job, p, end, shift, width, 1);
+    if (!ha_sort_count_digits(m->job, p, end, shift, width, 1)) {
+        ha_sort_bucket_of_many(m, b, p);
+        return;
+    }
     ha_sort_begin(end, change, width);
     pass.to = ha_sort_place_at(m, m->place[!b->at], b->first);
     pass.begin = end;

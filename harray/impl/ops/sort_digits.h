@@ -113,6 +113,9 @@ HA_IN_ ha_sort_layout ha_sort_layout_of(const ha_sort_job *j) {
 HA_IN_ int ha_sort_is_nan_digit(const ha_sort_form *f, uint64_t digit, int shift) {
     return digit >= f->infinite >> shift && digit <= (f->ones ^ f->infinite) >> shift;
 }
+HA_IN_ int ha_sort_is_doubtful_digit(const ha_sort_form *f, uint64_t digit, int shift) {
+    return digit == f->ones >> shift || ha_sort_is_nan_digit(f, digit, shift);
+}
 HA_IN_ int ha_sort_is_doubtful(const uint32_t *counts, const ha_sort_form *f, int shift) {
     uint32_t any = counts[f->ones >> shift];
     for (uint64_t digit = f->infinite >> shift; ha_sort_is_nan_digit(f, digit, shift); digit++)
@@ -123,29 +126,40 @@ HA_IN_ int ha_sort_is_doubtful(const uint32_t *counts, const ha_sort_form *f, in
 /* Of an element, before the bits of the form are changed. */
 HA_IN_ uint64_t ha_sort_key_of(const ha_sort_job *j, const ha_sort_part *p, int64_t at) {
     const uint64_t element = ha_sort_read(p->from.keys, j->bytes, at);
-    return p->kind == HA_SORT_UNFOLD ? element : ha_sort_key(element, &j->form) ^ j->form.change;
+    if (p->kind == HA_SORT_WHOLE) return ha_sort_key(element, &j->form) ^ j->form.change;
+    const int is_changed = p->kind == HA_SORT_FOLD && element > j->form.magnitude;
+    return is_changed ? element ^ j->form.magnitude : element;
+}
+
+HA_IN_ uint64_t ha_sort_differ(const ha_sort_job *j, const ha_sort_part *p) {
+    const ha_sort_pass pass = ha_sort_pass_of(j, p);
+    return ha_sort_differs[j->bytes == sizeof(uint64_t)][p->kind](&pass);
+}
+
+/* Folded keys become those of all reals, which differ in other bits. */
+HA_IN_ void ha_sort_doubt(const ha_sort_job *j, ha_sort_part *p) {
+    p->kind = HA_SORT_WHOLE;
+    if (p->differ != j->form.ones) p->differ = ha_sort_differ(j, p);
 }
 
 /* In which bits do keys differ? If those of some differ in nearly all that all may differ in, nobody looks further. */
 HA_IN_ void ha_sort_look(const ha_sort_job *j, ha_sort_part *p) {
-    const int is_wide = j->bytes == sizeof(uint64_t), some = 8;
-    const ha_sort_pass pass = ha_sort_pass_of(j, p);
+    const int some = 8;
     const uint64_t first = ha_sort_key_of(j, p, 0);
     uint64_t differ = 0;
     if (j->bytes < sizeof(uint32_t)) return;
     for (int i = 1; i < some; i++) differ |= ha_sort_key_of(j, p, p->n * i / some + i) ^ first;
     if (ha_sort_span(differ) + 2 >= ha_sort_span(p->differ)) return;
-    differ = ha_sort_differs[is_wide][p->kind](&pass);
-    const int high = ha_sort_low(differ) + ha_sort_span(differ);
-    if (p->kind == HA_SORT_FOLD && differ <= j->form.magnitude &&
-        ha_sort_is_nan_digit(&j->form, first >> high, high))
-        p->kind = HA_SORT_WHOLE;
-    p->differ = differ;
+    p->differ = ha_sort_differ(j, p);
+    const int high = ha_sort_low(p->differ) + ha_sort_span(p->differ);
+    if (p->kind == HA_SORT_FOLD && p->differ <= j->form.magnitude &&
+        ha_sort_is_doubtful_digit(&j->form, first >> high, high))
+        ha_sort_doubt(j, p);
 }
 
-/* Counts so many, side by side. Of folded keys whose order is in doubt, as keys of all reals. */
-HA_IN_ void ha_sort_count_digits(const ha_sort_job *j, ha_sort_part *p, uint32_t *counts, int shift,
-                                 int bits, int digits) {
+/* Counts so many, side by side. 0: the order of folded keys was in doubt; now they are others, whose digits are to be chosen anew. */
+HA_IN_ int ha_sort_count_digits(const ha_sort_job *j, ha_sort_part *p, uint32_t *counts, int shift,
+                                int bits, int digits) {
     const int at_once = bits > 8 ? 3 : 4;
     ha_sort_pass pass = ha_sort_pass_of(j, p);
     pass.bits = bits;
@@ -156,12 +170,12 @@ HA_IN_ void ha_sort_count_digits(const ha_sort_job *j, ha_sort_part *p, uint32_t
         ha_sort_counts[__builtin_ctzll(j->bytes)][p->kind](&pass, left < at_once ? left : at_once,
                                                            counts + ((size_t)digit << bits));
     }
-    if (p->kind == HA_SORT_FOLD && shift + digits * bits >= 8 * (int)j->bytes &&
-        ha_sort_is_doubtful(counts + ((size_t)(digits - 1) << bits), &j->form,
-                            shift + (digits - 1) * bits)) {
-        p->kind = HA_SORT_WHOLE;
-        ha_sort_count_digits(j, p, counts, shift, bits, digits);
-    }
+    if (p->kind != HA_SORT_FOLD || shift + digits * bits < 8 * (int)j->bytes ||
+        !ha_sort_is_doubtful(counts + ((size_t)(digits - 1) << bits), &j->form,
+                             shift + (digits - 1) * bits))
+        return 1;
+    ha_sort_doubt(j, p);
+    return 0;
 }
 
 /* Do many have the bits from there on in common with another one? Of some that are looked at, by a hash of these bits (Knuth,
@@ -219,7 +233,9 @@ HA_IN_ ha_sort_digits_of ha_sort_choose(const ha_sort_job *j, ha_sort_part *p, i
     double pairs = n * n / 2;
     for (int from = 0, to = by_all ? all : some; from < all; from = to, to = all) {
         const int lowest = high > to * bits ? high - to * bits : 0;
-        ha_sort_count_digits(j, p, counts, lowest, bits, to - from);
+        if (!ha_sort_count_digits(j, p, counts, lowest, bits, to - from))
+            return ha_sort_choose(j, p, by_all,
+                                  counts); /* the highest ones tell: the first that are counted */
         const uint64_t first = ha_sort_key_of(j, p, 0);
         for (int digit = to - from - 1; digit >= 0; digit--) {
             const int shift = lowest + digit * bits, left = all - to + digit;
