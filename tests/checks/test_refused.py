@@ -3,6 +3,7 @@
 
 usage: test_refused.py
 """
+import functools
 import pathlib
 import subprocess
 import sys
@@ -177,10 +178,17 @@ COMPILERS = [("C", ["cc", "-std=c11", "-pedantic-errors"], ".c", CASES + IN_C),
              ("C++", ["c++", "-std=c++17"], ".cpp", CASES + IN_CXX)]
 
 
+@functools.cache
+def all_errors(compiler):
+    """clang stops after 20 errors, gcc does not."""
+    version = subprocess.run([compiler, "--version"], stdout=subprocess.PIPE, text=True, check=False).stdout
+    return ["-ferror-limit=0"] if "clang" in version else []
+
+
 def compile_error(command, suffix, program, folder):
     source = pathlib.Path(folder) / f"program{suffix}"
     source.write_text(program, encoding="utf-8")
-    run = subprocess.run([*command, "-fsyntax-only", f"-I{ROOT}", str(source)],
+    run = subprocess.run([*command, "-fsyntax-only", *all_errors(command[0]), f"-I{ROOT}", str(source)],
                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     return run.stdout if run.returncode else None
 
