@@ -3,10 +3,10 @@
  *
  * As harray.h it is included everywhere, and in ONE C file behind #define HARRAY_IMPLEMENTATION, before every
  * system header. It brings harray.h, and <hdf5.h>: it is compiled and linked as HDF5 says (h5cc, h5pcc, pkg-config). */
+#include "harray.h"
+
 #ifndef HARRAY_WITH_HDF5_H
 #define HARRAY_WITH_HDF5_H
-
-#include "harray.h"
 
 #include "harray/hdf5.h"
 

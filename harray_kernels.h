@@ -3,10 +3,10 @@
  *
  * As harray.h it is included everywhere, and in ONE C file behind #define HARRAY_IMPLEMENTATION, before
  * every system header. It brings harray_records.h, and with that harray.h and layout.h. */
+#include "harray_records.h"
+
 #ifndef HARRAY_WITH_KERNELS_H
 #define HARRAY_WITH_KERNELS_H
-
-#include "harray_records.h"
 
 #include "harray/kernel.h"
 #include "harray/reduce.h"

@@ -3,10 +3,10 @@
  *
  * As harray.h it is included everywhere, and in ONE C file behind #define HARRAY_IMPLEMENTATION, before every
  * system header. It brings harray_records.h, and <mpi.h>: it is compiled and linked as MPI says (mpicc). */
+#include "harray_records.h"
+
 #ifndef HARRAY_WITH_MPI_H
 #define HARRAY_WITH_MPI_H
-
-#include "harray_records.h"
 
 #include "harray/mpi.h"
 

@@ -7,10 +7,10 @@
  * that HARRAY(T) has ready: fewer bytes, and less time for the compiler. What has no arithmetic is there of all types: what
  * moves elements (copies and ha_gather, structs among them; of numbers ha_where, ha_sort, …), and of all integers fills,
  * sequences, comparisons and counts; all else is HA_ERR_UNSUPPORTED of other types. Without it all types are there. */
+#include "harray_kernels.h"
+
 #ifndef HARRAY_WITH_OPS_H
 #define HARRAY_WITH_OPS_H
-
-#include "harray_kernels.h"
 
 #include "harray/ops.h"
 #include "harray/gather.h"

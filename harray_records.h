@@ -4,12 +4,11 @@
  *
  * As harray.h it is included everywhere, and in ONE C file behind #define HARRAY_IMPLEMENTATION, before
  * every system header. There it brings the implementations of all three. */
+#include "harray.h"
+#include "layout.h"
+
 #ifndef HARRAY_WITH_RECORDS_H
 #define HARRAY_WITH_RECORDS_H
-
-#include "harray.h"
-
-#include "layout.h"
 
 #include "harray/records.h"
 #include "harray/records_typed.h"

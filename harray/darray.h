@@ -85,13 +85,47 @@ typedef struct darray {
 } darray;
 
 /* Any array as a darray: an array_T_D of any type and rank, a harray_T (all of it, in one dimension), a
- * darray. For functions that have no typed form: darray_fprint(HA_DARRAY(a), stdout). */
-#define HA_DARRAY(x)                                                                               \
+ * darray; also those for reading only, which the darray does not know any more. Nothing else compiles. For functions that
+ * have no typed form: darray_fprint(HA_DARRAY(a), stdout). */
+#define HA_DARRAY(x) HA_DARRAY_(x, 0)
+HA_API darray darray_of_any_(size_t bytes, const void *array);
+
+/* The same of what is written: no handle for reading only. */
+#define HA_RESULT_(x) HA_DARRAY_(x, 1)
+
+#define HA_NO_ARRAY_                                                                               \
+    "this takes an array: a harray_T, an array_T_D or a darray; "                                  \
+    "and no number, no pointer to an array and no access"
+#ifdef __cplusplus
+extern "C++" {
+/* Is it no array, one for reading only, or any other? */
+template <class T> constexpr int ha_array_kind_(...) { return 0; }
+template <class T> constexpr int ha_array_kind_(decltype(T::read_) *) {
+    return HA_IS_OF_(decltype(T::write_), ha_write_nothing_ *) ? 1 : 2;
+}
+template <int writes, class T> static inline darray ha_darray_of_(const T &x) {
+    HA_STATIC_ASSERT_(ha_array_kind_<T>(HA_NULL_) != 0, HA_NO_ARRAY_);
+    HA_STATIC_ASSERT_(!writes || ha_array_kind_<T>(HA_NULL_) != 1, HA_FOR_READING_ONLY_);
+    return darray_of_any_(sizeof x, &x);
+}
+}
+#define HA_DARRAY_(x, writes) ha_darray_of_<writes>(x)
+#else
+/* No variable holds x: where HA_DARRAY is in the x of another one, its name would hide that one's. */
+#define HA_DARRAY_(x, writes)                                                                      \
+    __extension__({ darray_of_any_(HA_ARRAY_BYTES_(x, writes), (__typeof__(x)[1]){(x)}); })
+#define HA_ARRAY_BYTES_(x, writes)                                                                 \
     __extension__({                                                                                \
-        __typeof__(x) ha_any_ = (x); /* in a scope, where other names of macros are in use */      \
-        darray_of_any_(&ha_any_, sizeof ha_any_);                                                  \
+        __typeof__(x) *ha_any_;                                                                    \
+        HA_STATIC_ASSERT_(HA_IS_STRUCT_(*ha_any_), HA_NO_ARRAY_);                                  \
+        HA_STATIC_ASSERT_(__builtin_offsetof(__typeof__(*ha_any_), array) == 0, HA_NO_ARRAY_);     \
+        HA_STATIC_ASSERT_(sizeof ha_any_->read_ != 0, HA_NO_ARRAY_);                               \
+        HA_STATIC_ASSERT_(!(writes) || HA_WRITABLE_(*ha_any_), HA_FOR_READING_ONLY_);              \
+        sizeof *ha_any_;                                                                           \
     })
-HA_API darray darray_of_any_(const void *array, size_t bytes);
+/* Of gcc's classes of types 12 are structs and 13 unions. */
+#define HA_IS_STRUCT_(x) (__builtin_classify_type(x) == 12 || __builtin_classify_type(x) == 13)
+#endif
 
 /* How many elements; 0 for what was refused. */
 HA_API int64_t darray_size(darray x);

@@ -33,7 +33,7 @@
 /* y[i…, r…] = x[at[i…], r…]: x has at least one dimension, the first of which is indexed. y has the extents of `at`,
  * and behind these the others of x. */
 #define ha_gather(y, x, at, context)                                                               \
-    ha_gather_(HA_DARRAY(y), HA_DARRAY(x), HA_DARRAY(at), context, HA_SITE)
+    ha_gather_(HA_RESULT_(y), HA_DARRAY(x), HA_DARRAY(at), context, HA_SITE)
 
 /* y[at[i…], r…] = op(y[at[i…], r…], x[i…, r…]), with the extents of ha_gather, where y is what is indexed. op: HA_ASSIGN, for
  * elements of all types; HA_ADD and HA_MULTIPLY, HA_MINIMUM and HA_MAXIMUM as ha_combine has them. Indices may be
@@ -41,24 +41,24 @@
  * HA_ASSIGN the last one stays. On a device that is done by sorting the indices, for which memory is taken there and given back;
  * where `at` has more than one dimension, or an index stands for thousands of elements, each of these goes over all of `at`. */
 #define ha_scatter(op, y, at, x, context)                                                          \
-    ha_scatter_(op, HA_DARRAY(y), HA_DARRAY(at), HA_DARRAY(x), context, HA_SITE)
+    ha_scatter_(op, HA_RESULT_(y), HA_DARRAY(at), HA_DARRAY(x), context, HA_SITE)
 
 /* `at`, of one dimension and a type of indices, gets the numbers of the elements of the mask that are not 0, in the order of its
  * indices; the mask is of uint8_t or bool, and of any rank. *count = how many they are: a number of any type of C.
  * `at` may be longer: what is behind them keeps its values. Too short is HA_ERR_ARGUMENT, which tells how many there are. */
 #define ha_find(at, mask, count, context)                                                          \
-    ha_find_(HA_DARRAY(at), HA_DARRAY(mask), HA_DTYPE_OF(__typeof__(*(count))), count, context,    \
+    ha_find_(HA_RESULT_(at), HA_DARRAY(mask), HA_DTYPE_OF(__typeof__(*(count))), count, context,   \
              HA_SITE)
 
 /* y, of one dimension, gets the elements of x where the mask, of the same extents, is not 0; all else as ha_find. */
 #define ha_compact(y, x, mask, count, context)                                                     \
-    ha_compact_(HA_DARRAY(y), HA_DARRAY(x), HA_DARRAY(mask), HA_DTYPE_OF(__typeof__(*(count))),    \
+    ha_compact_(HA_RESULT_(y), HA_DARRAY(x), HA_DARRAY(mask), HA_DTYPE_OF(__typeof__(*(count))),   \
                 count, context, HA_SITE)
 
 /* y[permutation[i]] = i; both of one dimension, as long as each other, and of types of indices. HA_ERR_ARGUMENT tells the first
  * number that has been there before. */
 #define ha_inverse(y, permutation, context)                                                        \
-    ha_inverse_(HA_DARRAY(y), HA_DARRAY(permutation), context, HA_SITE)
+    ha_inverse_(HA_RESULT_(y), HA_DARRAY(permutation), context, HA_SITE)
 
 HA_API HA_MUST_CHECK ha_status ha_gather_(darray y, darray x, darray at, ha_context *context,
                                           const char *site);

@@ -292,6 +292,7 @@ HA_API const char *ha_mpi_describe(ha_context *context);
 #define HA_MPI_PART_(x)                                                                            \
     __extension__({                                                                                \
         __typeof__(x) ha_given_ = (x);                                                             \
+        (void)sizeof ha_given_.write_; /* arrays and parts have it, and nothing else */            \
         ha_mpi_part_(&ha_given_, sizeof ha_given_);                                                \
     })
 #define HA_MPI_TARGET_(x) (HA_REQUIRE_(HA_WRITABLE_(x), HA_FOR_READING_ONLY_), HA_MPI_PART_(x))

@@ -12,7 +12,8 @@
  *     HA_CHECK(ha_norm(HA_NORM_2, x, &norm, gpu));       // waits for it
  *
  * An array is a harray_T, an array_T_D, or a darray, of any rank and strides; so rows, columns and
- * interiors are views of it. A context says where to compute, NULL as usual: there the arrays are
+ * interiors are views of it. Arguments may be for reading only (harray_T_const, array_T_D_const), what is
+ * written not; nothing else compiles. A context says where to compute, NULL as usual: there the arrays are
  * opened, as a kernel's are, and what is missing moves. The call enqueues, and waits for nothing but
  * what it has to look at: a result that is a number, indices (gather.h), what sorts on devices count
  * (sort.h), and what is said at each word. On a device that compiles kernels (kernel.h) an operation
@@ -103,33 +104,30 @@ typedef enum ha_combine_operation {
 } ha_combine_operation;
 
 /* y = op(x) */
-#define ha_map(op, y, x, context) ha_map_(op, HA_DARRAY(y), HA_DARRAY(x), context, HA_SITE)
+#define ha_map(op, y, x, context) ha_map_(op, HA_RESULT_(y), HA_DARRAY(x), context, HA_SITE)
 
 /* z = op(x, y); and z = op(x, number). */
 #define ha_combine(op, z, x, y, context)                                                           \
-    ha_combine_(op, HA_DARRAY(z), HA_DARRAY(x), HA_DARRAY(y), context, HA_SITE)
+    ha_combine_(op, HA_RESULT_(z), HA_DARRAY(x), HA_DARRAY(y), context, HA_SITE)
 #define ha_combine_number(op, z, x, number, context)                                               \
-    ha_combine_number_(op, HA_DARRAY(z), HA_DARRAY(x), HA_DVALUE(number), context, HA_SITE)
+    ha_combine_number_(op, HA_RESULT_(z), HA_DARRAY(x), HA_DVALUE(number), context, HA_SITE)
 
 /* y = a x + y; z = a x + b y: each product and the sum are rounded. */
 #define ha_axpy(y, a, x, context)                                                                  \
-    __extension__({                                                                                \
-        const darray ha_sum_ = HA_DARRAY(y);                                                       \
-        ha_axpby(ha_sum_, a, x, 1, ha_sum_, context);                                              \
-    })
+    ha_axpy_(HA_RESULT_(y), HA_DVALUE(a), HA_DARRAY(x), context, HA_SITE)
 #define ha_axpby(z, a, x, b, y, context)                                                           \
-    ha_axpby_(HA_DARRAY(z), HA_DVALUE(a), HA_DARRAY(x), HA_DVALUE(b), HA_DARRAY(y), context,       \
+    ha_axpby_(HA_RESULT_(z), HA_DVALUE(a), HA_DARRAY(x), HA_DVALUE(b), HA_DARRAY(y), context,      \
               HA_SITE)
 
 /* y = x, but low where it is less, and high where it is greater; NaN stays. Of all but complex
  * types. HA_ERR_ARGUMENT, too, unless low <= high: so if one of them is NaN. */
 #define ha_clip(y, x, low, high, context)                                                          \
-    ha_clip_(HA_DARRAY(y), HA_DARRAY(x), HA_DVALUE(low), HA_DVALUE(high), context, HA_SITE)
+    ha_clip_(HA_RESULT_(y), HA_DARRAY(x), HA_DVALUE(low), HA_DVALUE(high), context, HA_SITE)
 
 /* z = x where the mask, of uint8_t or bool, is not 0, and y elsewhere. Of numbers of all
  * types, those of 8 and 16 bits and bool among them. */
 #define ha_where(z, mask, x, y, context)                                                           \
-    ha_where_(HA_DARRAY(z), HA_DARRAY(mask), HA_DARRAY(x), HA_DARRAY(y), context, HA_SITE)
+    ha_where_(HA_RESULT_(z), HA_DARRAY(mask), HA_DARRAY(x), HA_DARRAY(y), context, HA_SITE)
 
 /* Of a record array: field = field op number, in all records; or where and in which fields `how`
  * says, which is that of layout/arithmetic.h ({.paths = "pos+mass", .first = …, .last = …}; NULL: all),
@@ -161,12 +159,12 @@ typedef enum ha_combine_operation {
 
 /* x = number, wherever: darray_fill (darray.h), which errors name, of any array. Of numbers of all types, bool among
  * them. */
-#define ha_fill(x, number, context) darray_fill_(HA_DARRAY(x), HA_DVALUE(number), context, HA_SITE)
+#define ha_fill(x, number, context) darray_fill_(HA_RESULT_(x), HA_DVALUE(number), context, HA_SITE)
 
 /* x = first, first + step, first + 2 step, …, in the order of the indices of x: the last one
  * innermost. Of all types but bool. */
 #define ha_sequence(x, first, step, context)                                                       \
-    ha_sequence_(HA_DARRAY(x), HA_DVALUE(first), HA_DVALUE(step), context, HA_SITE)
+    ha_sequence_(HA_RESULT_(x), HA_DVALUE(first), HA_DVALUE(step), context, HA_SITE)
 
 /* Random numbers, the same ones on every context for the same seed: of integers all that their type
  * has, of reals [0, 1), complex ones of two such. Each element is made of its place alone, counted
@@ -174,12 +172,12 @@ typedef enum ha_combine_operation {
  * block of counter k has 16 bytes, lowest first: those of element k, or, where elements have fewer,
  * of as many as have room in them. The highest 53 bits of each 8 bytes make a double, 24 of 4 a
  * float. half and bfloat16 have 2 bytes, and take as many bits as they can tell apart. */
-#define ha_random(x, seed, context) ha_random_(HA_DARRAY(x), seed, context, HA_SITE)
+#define ha_random(x, seed, context) ha_random_(HA_RESULT_(x), seed, context, HA_SITE)
 
 /* Normal random numbers, of mean 0 and deviation 1; of complex ones both parts are. By Box and
  * Muller's formula of two numbers as ha_random makes them (of half and bfloat16: of two floats), with
  * the logarithm, sine and cosine of the context's mathematical library. Of real and complex types. */
-#define ha_random_normal(x, seed, context) ha_random_normal_(HA_DARRAY(x), seed, context, HA_SITE)
+#define ha_random_normal(x, seed, context) ha_random_normal_(HA_RESULT_(x), seed, context, HA_SITE)
 
 /* *result = all elements of x, joined by a reduction of reduce.h, in the order of the indices; it
  * waits for it. The result is a number of any type of C, which must be able to hold it
@@ -223,10 +221,8 @@ template <typename T> static inline ha_dvalue ha_dvalue_of_number_(T number) {
 }
 #else
 #define HA_DVALUE(number)                                                                          \
-    __extension__({                                                                                \
-        __typeof__(((void)0, (number))) ha_number_ = (number);                                     \
-        ha_dvalue_load(HA_DTYPE_OF(__typeof__(ha_number_)), &ha_number_);                          \
-    })
+    ha_dvalue_load(HA_DTYPE_OF(HA_NUMBER_TYPE_(number)), (HA_NUMBER_TYPE_(number)[1]){(number)})
+#define HA_NUMBER_TYPE_(number) __typeof__(((void)0, (number)))
 #endif
 
 HA_API HA_MUST_CHECK ha_status ha_map_(ha_map_operation op, darray y, darray x, ha_context *context,
@@ -237,6 +233,10 @@ HA_API HA_MUST_CHECK ha_status ha_combine_number_(int op, darray z, darray x, ha
                                                   ha_context *context, const char *site);
 HA_API HA_MUST_CHECK ha_status ha_axpby_(darray z, ha_dvalue a, darray x, ha_dvalue b, darray y,
                                          ha_context *context, const char *site);
+HA_TYPED_ HA_MUST_CHECK ha_status ha_axpy_(darray y, ha_dvalue a, darray x, ha_context *context,
+                                           const char *site) {
+    return ha_axpby_(y, a, x, ha_dvalue_of_int32_t(1), y, context, site);
+}
 HA_API HA_MUST_CHECK ha_status ha_clip_(darray y, darray x, ha_dvalue low, ha_dvalue high,
                                         ha_context *context, const char *site);
 HA_API HA_MUST_CHECK ha_status ha_where_(darray z, darray mask, darray x, darray y,

@@ -27,12 +27,12 @@
  * are indices along the dimension, counted from 0, of a type of indices. On a device each element of y is a lane, which goes
  * over the dimension. */
 #define ha_reduce_along(op, y, x, dimension, context)                                              \
-    ha_reduce_along_(op, HA_DARRAY(y), HA_DARRAY(x), dimension, context, HA_SITE)
+    ha_reduce_along_(op, HA_RESULT_(y), HA_DARRAY(x), dimension, context, HA_SITE)
 
 /* y[…] = how many elements of x along a dimension are not 0; y is of a type of indices. All of a mask: as many as its extent; any:
  * more than none. */
 #define ha_count_along(y, x, dimension, context)                                                   \
-    ha_count_along_(HA_DARRAY(y), HA_DARRAY(x), dimension, context, HA_SITE)
+    ha_count_along_(HA_RESULT_(y), HA_DARRAY(x), dimension, context, HA_SITE)
 
 /* Does an element of the result include its own, or only those before it? */
 typedef enum ha_scan_kind { HA_INCLUSIVE, HA_EXCLUSIVE } ha_scan_kind;
@@ -46,20 +46,20 @@ typedef enum ha_scan_kind { HA_INCLUSIVE, HA_EXCLUSIVE } ha_scan_kind;
  * lane; on the host threads share lines, and long ones, where there are few, in blocks of 128 runs. half and bfloat16 are float
  * in between. */
 #define ha_scan(op, y, x, kind, context)                                                           \
-    ha_scan_(op, HA_DARRAY(y), HA_DARRAY(x), HA_SCAN_ALL_, kind, context, HA_SITE)
+    ha_scan_(op, HA_RESULT_(y), HA_DARRAY(x), HA_SCAN_ALL_, kind, context, HA_SITE)
 #define ha_scan_along(op, y, x, dimension, kind, context)                                          \
-    ha_scan_(op, HA_DARRAY(y), HA_DARRAY(x), dimension, kind, context, HA_SITE)
+    ha_scan_(op, HA_RESULT_(y), HA_DARRAY(x), dimension, kind, context, HA_SITE)
 enum { HA_SCAN_ALL_ = INT32_MIN };
 
 /* offsets[0] = 0, offsets[i + 1] = offsets[i] + counts[i]: both of one dimension, offsets with one element more, and of a type of
  * indices; counts are of any integers. Waits: a count below zero is told with its place, and a sum that is too great for the
  * type of the offsets. */
 #define ha_scan_offsets(offsets, counts, context)                                                  \
-    ha_scan_offsets_(HA_DARRAY(offsets), HA_DARRAY(counts), context, HA_SITE)
+    ha_scan_offsets_(HA_RESULT_(offsets), HA_DARRAY(counts), context, HA_SITE)
 
 /* y[…, i, …] = x[…, i + 1, …] - x[…, i, …] in a dimension, in which y has one element less. Of the types of HA_SUBTRACT. */
 #define ha_differences(y, x, dimension, context)                                                   \
-    ha_differences_(HA_DARRAY(y), HA_DARRAY(x), dimension, context, HA_SITE)
+    ha_differences_(HA_RESULT_(y), HA_DARRAY(x), dimension, context, HA_SITE)
 
 /* counts[b] = how many elements of x are in the b-th of as many equal parts of [low, high) as counts has elements: in that of
  * (x - low) * (parts / (high - low)), rounded down, which is computed in float for float, half and bfloat16, and in double for
@@ -68,8 +68,8 @@ enum { HA_SCAN_ALL_ = INT32_MIN };
  * and a type of integers. HA_ERR_ARGUMENT, too, unless low < high and both are finite, also in the type that is
  * computed in, and as are high - low and parts / (high - low) there: not -1e308 to 1e308, nor 0 to 1e-45 of float. */
 #define ha_histogram(counts, x, low, high, outside, context)                                       \
-    ha_histogram_(HA_DARRAY(counts), HA_DARRAY(x), low, high, HA_DTYPE_OF(__typeof__(*(outside))), \
-                  outside, context, HA_SITE)
+    ha_histogram_(HA_RESULT_(counts), HA_DARRAY(x), low, high,                                     \
+                  HA_DTYPE_OF(__typeof__(*(outside))), outside, context, HA_SITE)
 
 HA_API HA_MUST_CHECK ha_status ha_reduce_along_(ha_reduction op, darray y, darray x, int dimension,
                                                 ha_context *context, const char *site);

@@ -33,32 +33,32 @@
 typedef enum ha_sort_order { HA_ASCENDING, HA_DESCENDING } ha_sort_order;
 
 /* Sorts x where it is. */
-#define ha_sort(x, order, context) ha_sort_(HA_DARRAY(x), order, context, HA_SITE)
+#define ha_sort(x, order, context) ha_sort_(HA_RESULT_(x), order, context, HA_SITE)
 
 /* `at`, as long as x and of a type of indices (gather.h), gets the numbers of the elements of x in the order in which they would be
  * sorted: ha_gather(y, x, at, …) sorts, and ha_inverse(rank, at, …) says where each one comes to. */
 #define ha_sorting(at, x, order, context)                                                          \
-    ha_sorting_(HA_DARRAY(at), HA_DARRAY(x), order, context, HA_SITE)
+    ha_sorting_(HA_RESULT_(at), HA_DARRAY(x), order, context, HA_SITE)
 
 /* Sorts the keys, and puts what belongs to each at its place: values[i], or all of values[i, …], belongs to keys[i]. The values are of
  * any type that ha_gather moves; so three floats each are an array of extents n and 3. */
 #define ha_sort_by_key(keys, values, order, context)                                               \
-    ha_sort_by_key_(HA_DARRAY(keys), HA_DARRAY(values), order, context, HA_SITE)
+    ha_sort_by_key_(HA_RESULT_(keys), HA_RESULT_(values), order, context, HA_SITE)
 
 /* y gets of the elements of x, of one dimension and any type that ha_combine compares, each that differs from the one before it; so of a
  * sorted array each once, but every NaN. *count = how many they are: a number of any type of C. What is behind them in y
  * keeps its values. */
 #define ha_unique(y, x, count, context)                                                            \
-    ha_unique_(HA_DARRAY(y), HA_DARRAY(x), HA_DTYPE_OF(__typeof__(*(count))), count, context,      \
+    ha_unique_(HA_RESULT_(y), HA_DARRAY(x), HA_DTYPE_OF(__typeof__(*(count))), count, context,     \
                HA_SITE)
 
 /* at[i, …] = how many elements of x are less than values[i, …], or not greater: the first place, and the one behind the last, where that
  * is or would have to be in x. x is sorted, ascending as by ha_sort; in one that is not, some place. `at` has the extents of the values, and a
  * type of indices; x and the values are of the same type. */
 #define ha_lower_bound(at, x, values, context)                                                     \
-    ha_bound_(HA_DARRAY(at), HA_DARRAY(x), HA_DARRAY(values), 0, context, HA_SITE)
+    ha_bound_(HA_RESULT_(at), HA_DARRAY(x), HA_DARRAY(values), 0, context, HA_SITE)
 #define ha_upper_bound(at, x, values, context)                                                     \
-    ha_bound_(HA_DARRAY(at), HA_DARRAY(x), HA_DARRAY(values), 1, context, HA_SITE)
+    ha_bound_(HA_RESULT_(at), HA_DARRAY(x), HA_DARRAY(values), 1, context, HA_SITE)
 
 HA_API HA_MUST_CHECK ha_status ha_sort_(darray x, ha_sort_order order, ha_context *context,
                                         const char *site);

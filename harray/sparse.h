@@ -25,7 +25,7 @@
  *                    one; the count does not fit its type
  *   HA_ERR_MEMORY    no memory at the context for what is in between */
 #define ha_sparse_combine(op, z_at, z, x_at, x, y_at, y, count, context)                           \
-    ha_sparse_combine_(op, HA_DARRAY(z_at), HA_DARRAY(z), HA_DARRAY(x_at), HA_DARRAY(x),           \
+    ha_sparse_combine_(op, HA_RESULT_(z_at), HA_RESULT_(z), HA_DARRAY(x_at), HA_DARRAY(x),         \
                        HA_DARRAY(y_at), HA_DARRAY(y), HA_DTYPE_OF(__typeof__(*(count))), count,    \
                        context, HA_SITE)
 

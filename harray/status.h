@@ -51,6 +51,7 @@ static inline HA_UNUSED void ha_check_(ha_status status, const char *site, const
  *
  * and functions that are no macros (harray_T_resize, …), where neither HA_CHECK nor HA_IGNORE is around them,
  * get a line: HA_FROM(HA_SITE) s = harray_double_resize(x, 5). `site` is a text that stays, such as HA_SITE.
+ * Where it has no line (the name of a function), that of the HA_CHECK or HA_IGNORE around the block counts instead.
  * Of several around each other the outermost counts. Left by any way out of the block (`break` leaves
  * the block). */
 #define HA_FROM(site) HA_FROM_(site, HA_JOIN_(ha_from_, __COUNTER__))

@@ -226,61 +226,72 @@ HA_FN ptrdiff_t ha_team_share_(ptrdiff_t first, ptrdiff_t last, ptrdiff_t l, ptr
 #define HA_CHANGE_XOR_(old, v) (old) ^ (v)
 #define HA_CHANGE_EXCHANGE_(old, v) (v)
 
+/* The variables of each have names of their own, for it may be in the operands of another one. */
+#define HA_ATOMIC_(macro, ...) macro(__VA_ARGS__)
+#define HA_LOCALLY_(p, v, CHANGE) HA_ATOMIC_(HA_LOCALLY_OF_, __COUNTER__, p, v, CHANGE)
+#define HA_GLOBALLY_(p, v, CHANGE) HA_ATOMIC_(HA_GLOBALLY_OF_, __COUNTER__, p, v, CHANGE)
+#define HA_COMPARE_LOCALLY_(p, expected, v)                                                        \
+    HA_ATOMIC_(HA_COMPARE_LOCALLY_OF_, __COUNTER__, p, expected, v)
+#define HA_COMPARE_GLOBALLY_(p, expected, v)                                                       \
+    HA_ATOMIC_(HA_COMPARE_GLOBALLY_OF_, __COUNTER__, p, expected, v)
+#define HA_LOAD_(p) HA_ATOMIC_(HA_LOAD_OF_, __COUNTER__, p)
+#define HA_STORE_(p, v) HA_ATOMIC_(HA_STORE_OF_, __COUNTER__, p, v)
+
 /* A pointer and a value of its type, evaluated once. */
-#define HA_ATOMIC_OPERANDS_(p, v)                                                                  \
+#define HA_ATOMIC_OPERANDS_(n, p, v)                                                               \
     HA_STATIC_ASSERT_(sizeof(*(p)) == 4 || sizeof(*(p)) == 8,                                      \
                       "atomics are of int32_t, uint32_t, int64_t, uint64_t, float and double");    \
-    HA_TYPEOF_(&*(p)) const ha_p_ = (p);                                                           \
-    HA_TYPEOF_(*(p) + 0) ha_v_ = (v), ha_old_;                                                     \
+    HA_TYPEOF_(&*(p)) const ha_p_##n = (p);                                                        \
+    HA_TYPEOF_(*(p) + 0) ha_v_##n = (v), ha_old_##n;                                               \
     HA_UNUSED HA_TYPEOF_(*(p) + 0)                                                                 \
-        ha_before_; /* assigned last: who does not use it is not warned */                         \
-    __atomic_load(ha_p_, &ha_old_, __ATOMIC_RELAXED)
+        ha_before_##n; /* assigned last: who does not use it is not warned */                      \
+    __atomic_load(ha_p_##n, &ha_old_##n, __ATOMIC_RELAXED)
 
 /* A team is one thread here, so two steps do; they are of atomics, as loops over lanes are made vectors of
  * where nothing says that lanes may meet. */
-#define HA_LOCALLY_(p, v, CHANGE)                                                                  \
+#define HA_LOCALLY_OF_(n, p, v, CHANGE)                                                            \
     __extension__({                                                                                \
-        HA_ATOMIC_OPERANDS_(p, v);                                                                 \
-        HA_TYPEOF_(ha_old_) ha_new_ = CHANGE(ha_old_, ha_v_);                                      \
-        __atomic_store(ha_p_, &ha_new_, __ATOMIC_RELAXED);                                         \
-        ha_before_ = ha_old_;                                                                      \
+        HA_ATOMIC_OPERANDS_(n, p, v);                                                              \
+        HA_TYPEOF_(ha_old_##n) ha_new_##n = CHANGE(ha_old_##n, ha_v_##n);                          \
+        __atomic_store(ha_p_##n, &ha_new_##n, __ATOMIC_RELAXED);                                   \
+        ha_before_##n = ha_old_##n;                                                                \
     })
-#define HA_GLOBALLY_(p, v, CHANGE)                                                                 \
+#define HA_GLOBALLY_OF_(n, p, v, CHANGE)                                                           \
     __extension__({                                                                                \
-        HA_ATOMIC_OPERANDS_(p, v);                                                                 \
-        HA_TYPEOF_(ha_old_) ha_new_;                                                               \
+        HA_ATOMIC_OPERANDS_(n, p, v);                                                              \
+        HA_TYPEOF_(ha_old_##n) ha_new_##n;                                                         \
         do {                                                                                       \
-            ha_new_ = CHANGE(ha_old_, ha_v_);                                                      \
-        } while (!__atomic_compare_exchange(ha_p_, &ha_old_, &ha_new_, 1, __ATOMIC_RELAXED,        \
-                                            __ATOMIC_RELAXED));                                    \
-        ha_before_ = ha_old_;                                                                      \
+            ha_new_##n = CHANGE(ha_old_##n, ha_v_##n);                                             \
+        } while (!__atomic_compare_exchange(ha_p_##n, &ha_old_##n, &ha_new_##n, 1,                 \
+                                            __ATOMIC_RELAXED, __ATOMIC_RELAXED));                  \
+        ha_before_##n = ha_old_##n;                                                                \
     })
-#define HA_COMPARE_LOCALLY_(p, expected, v)                                                        \
+#define HA_COMPARE_LOCALLY_OF_(n, p, expected, v)                                                  \
     __extension__({                                                                                \
-        HA_ATOMIC_OPERANDS_(p, v);                                                                 \
-        (void)sizeof(ha_old_ % 2); /* of integers */                                               \
-        if (ha_old_ == (expected)) __atomic_store(ha_p_, &ha_v_, __ATOMIC_RELAXED);                \
-        ha_before_ = ha_old_;                                                                      \
+        HA_ATOMIC_OPERANDS_(n, p, v);                                                              \
+        (void)sizeof(ha_old_##n % 2); /* of integers */                                            \
+        if (ha_old_##n == (expected)) __atomic_store(ha_p_##n, &ha_v_##n, __ATOMIC_RELAXED);       \
+        ha_before_##n = ha_old_##n;                                                                \
     })
-#define HA_COMPARE_GLOBALLY_(p, expected, v)                                                       \
+#define HA_COMPARE_GLOBALLY_OF_(n, p, expected, v)                                                 \
     __extension__({                                                                                \
-        HA_ATOMIC_OPERANDS_(p, v);                                                                 \
-        (void)sizeof(ha_old_ % 2);                                                                 \
-        ha_old_ = (expected);                                                                      \
-        (void)__atomic_compare_exchange_n(ha_p_, &ha_old_, ha_v_, 0, __ATOMIC_RELAXED,             \
+        HA_ATOMIC_OPERANDS_(n, p, v);                                                              \
+        (void)sizeof(ha_old_##n % 2);                                                              \
+        ha_old_##n = (expected);                                                                   \
+        (void)__atomic_compare_exchange_n(ha_p_##n, &ha_old_##n, ha_v_##n, 0, __ATOMIC_RELAXED,    \
                                           __ATOMIC_RELAXED);                                       \
-        ha_before_ = ha_old_;                                                                      \
+        ha_before_##n = ha_old_##n;                                                                \
     })
-#define HA_LOAD_(p)                                                                                \
+#define HA_LOAD_OF_(n, p)                                                                          \
     __extension__({                                                                                \
-        HA_UNUSED HA_TYPEOF_(*(p) + 0) ha_old_, ha_before_;                                        \
-        __atomic_load(p, &ha_old_, __ATOMIC_RELAXED);                                              \
-        ha_before_ = ha_old_;                                                                      \
+        HA_UNUSED HA_TYPEOF_(*(p) + 0) ha_old_##n, ha_before_##n;                                  \
+        __atomic_load(p, &ha_old_##n, __ATOMIC_RELAXED);                                           \
+        ha_before_##n = ha_old_##n;                                                                \
     })
-#define HA_STORE_(p, v)                                                                            \
+#define HA_STORE_OF_(n, p, v)                                                                      \
     __extension__({                                                                                \
-        HA_TYPEOF_(*(p) + 0) ha_new_ = (v);                                                        \
-        __atomic_store(p, &ha_new_, __ATOMIC_RELAXED);                                             \
+        HA_TYPEOF_(*(p) + 0) ha_new_##n = (v);                                                     \
+        __atomic_store(p, &ha_new_##n, __ATOMIC_RELAXED);                                          \
     })
 
 #endif

@@ -12,7 +12,9 @@
  *
  * Each does what the word of its name does: harray_double_axpy what ha_axpy does, with the same errors. Arrays of another
  * type do not compile, nor do views, nor results of another type; numbers are converted to T by the compiler,
- * which cuts fractions off for integers, and refuses nothing. Messages name the function instead of the caller's line. Where nobody writes HA_OPS nothing is declared.
+ * which cuts fractions off for integers, and refuses nothing. They are functions, which have addresses: messages tell the line of
+ * the HA_CHECK or HA_IGNORE around a call, or of HA_FROM(HA_SITE), and without these the name of the function. Where nobody writes
+ * HA_OPS nothing is declared.
  *
  * The words themselves take a harray_T as it is, too, and arrays of several types: that is how values are sorted by keys of
  * double, offsets of int64_t made from counts of int32_t, or views computed with. */
@@ -83,8 +85,7 @@
                  HA_DARRAY(y))                                                                     \
     HA_TYPED_OP_(N, combine_number, ha_combine_number_, (int op, A z, A x, T number), op,          \
                  HA_DARRAY(z), HA_DARRAY(x), HA_DVALUE(number))                                    \
-    HA_TYPED_OP_(N, axpy, ha_axpby_, (A y, T a, A x), HA_DARRAY(y), HA_DVALUE(a), HA_DARRAY(x),    \
-                 HA_DVALUE(1), HA_DARRAY(y))                                                       \
+    HA_TYPED_OP_(N, axpy, ha_axpy_, (A y, T a, A x), HA_DARRAY(y), HA_DVALUE(a), HA_DARRAY(x))     \
     HA_TYPED_OP_(N, axpby, ha_axpby_, (A z, T a, A x, T b, A y), HA_DARRAY(z), HA_DVALUE(a),       \
                  HA_DARRAY(x), HA_DVALUE(b), HA_DARRAY(y))                                         \
     HA_TYPED_OP_(N, clip, ha_clip_, (A y, A x, T low, T high), HA_DARRAY(y), HA_DARRAY(x),         \

@@ -3,6 +3,7 @@
 
 usage: test_refused.py
 """
+import functools
 import pathlib
 import subprocess
 import sys
@@ -63,9 +64,27 @@ ha_status run(harray_double x, harray_float f, harray_int32_t at, harray_int64_t
     return harray_%s;
 }
 """
+OPERATIONS = """#include "harray_ops.h"
+struct other { int n; };
+struct handle { ha_array *array; int n; };
+struct fields { harray_double x; array_double_2 u; const darray *d; };
+harray_double made(void);
+ha_status run(harray_double x, const harray_double y, array_double_2 u, const darray d, harray_double_const c,
+              array_double_2_const e, const struct fields *f, struct other o, struct handle h, ha_read_double r,
+              harray_double *more, ha_write_double_2 *w, double *sum);
+ha_status run(harray_double x, const harray_double y, array_double_2 u, const darray d, harray_double_const c,
+              array_double_2_const e, const struct fields *f, struct other o, struct handle h, ha_read_double r,
+              harray_double *more, ha_write_double_2 *w, double *sum) {
+    (void)x, (void)y, (void)u, (void)d, (void)c, (void)e, (void)f, (void)o, (void)h, (void)r, (void)more, (void)w;
+    int n;
+    (void)sum, (void)n;
+    return (ha_status)(%s);
+}
+"""
+TWICE = '#include "%s"\n#define HARRAY_IMPLEMENTATION\n#include "%s"\n'
 POINTER = "HA_USE: the member is no pointer"
 READING = "for reading only"
-# name, program, words of the error: none where it compiles
+# name, program, words of the error: none where it compiles; and how many errors say it, where that is known
 CASES = [
     ("a function without a result", RECORDS % ("void", "(void)v"), None),
     ("a function that returns something", RECORDS % ("double", "(void)v; return 1"), NOTHING),
@@ -107,26 +126,89 @@ CASES = [
     ("functions of another name of a type", TYPED % ("real", "c64_complex(z, f, f, NULL)"), "is no type of numbers"),
     ("functions of structs", TYPED % ("pair", "c64_complex(z, f, f, NULL)"), "is no type of numbers"),
 ]
-COMPILERS = [("C", ["cc", "-std=c11", "-pedantic-errors"], ".c"), ("C++", ["c++", "-std=c++17"], ".cpp")]
+NO_ARRAY = "this takes an array: a harray_T, an array_T_D or a darray"
+ROW = "darray_slice(HA_DARRAY(%s), 0, 0, 1, 1)"
+ARRAYS_OF_OPERATIONS = [
+    *(f"ha_map(HA_SQRT, {y}, {x}, NULL)"
+      for y, x in (("x", "c"), ("y", "x"), ("u", "e"), ("d", "d"), ("f->x", "*f->d"), ("f->u", "f->u"),
+                   ("made()", "made()"), ("*more", "more[1]"), ("harray_double_from(x.array)", "harray_double_reading(x)"),
+                   ("array_double_2_transpose(u)", "array_double_2_reading(u)"), (ROW % "u", ROW % (ROW % (ROW % "e"))))),
+    "ha_axpy(f->x, 2, c, NULL)", "ha_reduce(HA_SUM, c, sum, NULL)", "ha_norm(HA_NORM_2, e, sum, NULL)",
+    "darray_copy(HA_DARRAY(x), HA_DARRAY(c), NULL)"]
+NO_ARRAYS = ["1", "2.5", "sum", "&x", "x.array", "r", "*w", "w", "made", '"x"'] # of as many types
+READ_ONLY = [
+    "ha_map(HA_SQRT, c, x, NULL)", "ha_map(HA_SQRT, e, u, NULL)", "ha_map(HA_SQRT, harray_double_reading(x), x, NULL)",
+    "ha_combine(HA_ADD, c, x, x, NULL)", "ha_combine_number(HA_ADD, c, x, 1, NULL)", "ha_axpy(c, 2, x, NULL)",
+    "ha_axpby(c, 2, x, 3, x, NULL)", "ha_clip(c, x, 0, 1, NULL)", "ha_where(c, x, x, x, NULL)",
+    "ha_sequence(c, 0, 1, NULL)", "ha_random(c, 1, NULL)", "ha_random_normal(c, 1, NULL)", "ha_gather(c, x, x, NULL)",
+    "ha_scatter(HA_ADD, c, x, x, NULL)", "ha_find(c, x, sum, NULL)", "ha_compact(c, x, x, sum, NULL)",
+    "ha_inverse(c, x, NULL)", "ha_sort(c, HA_ASCENDING, NULL)", "ha_sorting(c, x, HA_ASCENDING, NULL)",
+    "ha_sort_by_key(c, x, HA_ASCENDING, NULL)", "ha_sort_by_key(x, c, HA_ASCENDING, NULL)",
+    "ha_unique(c, x, sum, NULL)", "ha_lower_bound(c, x, x, NULL)", "ha_upper_bound(c, x, x, NULL)",
+    "ha_reduce_along(HA_SUM, c, u, 0, NULL)", "ha_count_along(c, u, 0, NULL)",
+    "ha_scan(HA_SUM, c, x, HA_INCLUSIVE, NULL)", "ha_scan_along(HA_SUM, e, u, 0, HA_INCLUSIVE, NULL)",
+    "ha_scan_offsets(c, x, NULL)", "ha_differences(c, x, 0, NULL)", "ha_histogram(c, x, 0, 1, sum, NULL)",
+    "ha_sparse_combine(HA_ADD, c, x, x, x, x, x, sum, NULL)", "ha_sparse_combine(HA_ADD, x, c, x, x, x, x, sum, NULL)"]
+
+
+def operations(calls):
+    return OPERATIONS % (" + " .join(calls))
+
+
+CASES += [
+    ("arrays of operations", operations(ARRAYS_OF_OPERATIONS), None),
+    ("what is no array, as an argument", operations(f"ha_map(HA_SQRT, x, {it}, NULL)" for it in NO_ARRAYS), NO_ARRAY,
+     len(NO_ARRAYS)),
+    ("what is no array, as a result", operations(f"ha_map(HA_SQRT, {it}, x, NULL)" for it in NO_ARRAYS), NO_ARRAY,
+     len(NO_ARRAYS)),
+    ("what is no array, as a darray", operations(f"darray_equal(d, HA_DARRAY({it}), &n)" for it in NO_ARRAYS), NO_ARRAY,
+     len(NO_ARRAYS)),
+    *((f"a result for reading only: {call}", operations([call]), READING, 1) for call in READ_ONLY[:3]),
+]
+# Of a struct that is none of harray's C tells which member it has not. C++ tells each type once.
+IN_C = [
+    ("structs in an operation", operations(f"ha_map(HA_SQRT, x, {it}, NULL)" for it in ("o", "h")), "no member named"),
+    ("results for reading only", operations(READ_ONLY), READING, len(READ_ONLY)),
+    *((f"{header} before HARRAY_IMPLEMENTATION and behind it", TWICE % (header, header),
+       "include harray.h before all others", 1)
+      for header in ("harray.h", "harray_records.h", "harray_kernels.h", "harray_ops.h")),
+]
+IN_CXX = [("structs in an operation", operations(f"ha_map(HA_SQRT, x, {it}, NULL)" for it in ("o", "h")), NO_ARRAY, 2)]
+COMPILERS = [("C", ["cc", "-std=c11", "-pedantic-errors"], ".c", CASES + IN_C),
+             ("C++", ["c++", "-std=c++17"], ".cpp", CASES + IN_CXX)]
+
+
+@functools.cache
+def all_errors(compiler):
+    """clang stops after 20 errors, gcc does not."""
+    version = subprocess.run([compiler, "--version"], stdout=subprocess.PIPE, text=True, check=False).stdout
+    return ["-ferror-limit=0"] if "clang" in version else []
 
 
 def compile_error(command, suffix, program, folder):
     source = pathlib.Path(folder) / f"program{suffix}"
     source.write_text(program, encoding="utf-8")
-    run = subprocess.run([*command, "-fsyntax-only", f"-I{ROOT}", str(source)],
+    run = subprocess.run([*command, "-fsyntax-only", *all_errors(command[0]), f"-I{ROOT}", str(source)],
                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     return run.stdout if run.returncode else None
 
 
+def says(error, words, times=None):
+    if error is None or words is None:
+        return error is words
+    said = sum("error: " in line and words in line for line in error.splitlines())
+    return words in error and times in (None, said)
+
+
 def main():
-    cases = [(f"{name}, in {language}", program, words, command, suffix)
-             for name, program, words in CASES for language, command, suffix in COMPILERS]
+    cases = [(f"{name}, in {language}", command, suffix, *how)
+             for language, command, suffix, programs in COMPILERS for name, *how in programs]
     failed = 0
     print(f"1..{len(cases)}")
     with tempfile.TemporaryDirectory() as folder:
-        for number, (name, program, words, command, suffix) in enumerate(cases, 1):
+        for number, (name, command, suffix, program, *expected) in enumerate(cases, 1):
             error = compile_error(command, suffix, program, folder)
-            good = error is None if words is None else error is not None and words in error
+            good = says(error, *expected)
             failed += not good
             print(f"{'ok' if good else 'not ok'} {number} - {name}", flush=True)
             if not good:

@@ -238,10 +238,115 @@ TEST(refused_by_name) {
     drop_arrays();
 }
 
+/* ---- lines of the caller ---------------------------------------------------------------------- */
+
+static void begins_with(const char *start) {
+    const ha_error e = ha_take_error();
+    if (strncmp(e.text, start, strlen(start)) != 0 || e.text[strlen(start)] != ':')
+        fail_msg("not from %s: %s", start, e.text);
+    if (strstr(e.text + strlen(start), __FILE__)) fail_msg("twice: %s", e.text);
+}
+
+/* A call of no array: in a check its text begins with the check's line, in HA_FROM with that one's, and else with
+ * the name of the function. */
+#define NAMES_ITS_LINE(function, ...)                                                              \
+    do {                                                                                           \
+        char line[300];                                                                            \
+        snprintf(line, sizeof line, "%s:%d", __FILE__, __LINE__);                                  \
+        HA_IGNORE(function(__VA_ARGS__, C));                                                       \
+        begins_with(line);                                                                         \
+        HA_FROM("main.c:7") HA_IGNORE(function(__VA_ARGS__, C));                                   \
+        begins_with("main.c:7");                                                                   \
+        HA_FROM(HA_SITE) assert_int_equal(function(__VA_ARGS__, C), HA_ERR_ARGUMENT);              \
+        begins_with(line);                                                                         \
+        assert_int_equal(function(__VA_ARGS__, C), HA_ERR_ARGUMENT);                               \
+        begins_with(#function);                                                                    \
+    } while (0)
+
+TEST(lines_of_functions_of_one_type) {
+    const harray_double x = {NULL};
+    const harray_float part = {NULL};
+    const harray_int32_t at = {NULL};
+    const harray_int64_t far_at = {NULL};
+    const harray_uint8_t mask = {NULL};
+    const harray_c64 z = {NULL};
+    double number;
+    int64_t count;
+    NAMES_ITS_LINE(harray_double_fill, x, 1);
+    NAMES_ITS_LINE(harray_double_sequence, x, 0, 1);
+    NAMES_ITS_LINE(harray_double_random, x, 1);
+    NAMES_ITS_LINE(harray_double_random_normal, x, 1);
+    NAMES_ITS_LINE(harray_double_map, HA_SQRT, x, x);
+    NAMES_ITS_LINE(harray_double_combine, HA_ADD, x, x, x);
+    NAMES_ITS_LINE(harray_double_combine_number, HA_ADD, x, x, 1);
+    NAMES_ITS_LINE(harray_double_axpy, x, 2, x);
+    NAMES_ITS_LINE(harray_double_axpby, x, 2, x, 3, x);
+    NAMES_ITS_LINE(harray_double_clip, x, x, 0, 1);
+    NAMES_ITS_LINE(harray_double_clip, x, x, 1, 0);
+    NAMES_ITS_LINE(harray_double_sparse_combine, HA_ADD, at, x, at, x, at, x, &count);
+    NAMES_ITS_LINE(harray_double_compare, HA_IS_LESS, mask, x, x);
+    NAMES_ITS_LINE(harray_double_compare_number, HA_IS_LESS, mask, x, 1);
+    NAMES_ITS_LINE(harray_double_classify, HA_IS_NAN, mask, x);
+    NAMES_ITS_LINE(harray_double_where, x, mask, x, x);
+    NAMES_ITS_LINE(harray_double_compact, x, x, mask, &count);
+    NAMES_ITS_LINE(harray_double_reduce, HA_SUM, x, &number);
+    NAMES_ITS_LINE(harray_double_sum, x, &number);
+    NAMES_ITS_LINE(harray_double_min, x, &number);
+    NAMES_ITS_LINE(harray_double_max, x, &number);
+    NAMES_ITS_LINE(harray_double_min_at, x, &count);
+    NAMES_ITS_LINE(harray_double_max_at, x, &count);
+    NAMES_ITS_LINE(harray_double_count, x, &count);
+    NAMES_ITS_LINE(harray_double_dot, x, x, &number);
+    NAMES_ITS_LINE(harray_double_norm, HA_NORM_2, x, &number);
+    NAMES_ITS_LINE(harray_double_difference, HA_NORM_2, x, x, &number);
+    NAMES_ITS_LINE(harray_double_gather, x, x, at);
+    NAMES_ITS_LINE(harray_double_scatter, HA_ADD, x, at, x);
+    NAMES_ITS_LINE(harray_double_sort, x, HA_ASCENDING);
+    NAMES_ITS_LINE(harray_double_sorting, at, x, HA_ASCENDING);
+    NAMES_ITS_LINE(harray_double_sort_by_key, at, x, HA_ASCENDING);
+    NAMES_ITS_LINE(harray_double_unique, x, x, &count);
+    NAMES_ITS_LINE(harray_double_lower_bound, at, x, x);
+    NAMES_ITS_LINE(harray_double_upper_bound, at, x, x);
+    NAMES_ITS_LINE(harray_double_scan, HA_SUM, x, x, HA_INCLUSIVE);
+    NAMES_ITS_LINE(harray_double_differences, x, x);
+    NAMES_ITS_LINE(harray_double_histogram, at, x, 0, 1, &count);
+    NAMES_ITS_LINE(harray_int64_t_find, far_at, mask, &count);
+    NAMES_ITS_LINE(harray_int64_t_inverse, far_at, far_at);
+    NAMES_ITS_LINE(harray_int64_t_scan_offsets, far_at, far_at);
+    NAMES_ITS_LINE(harray_c64_part, HA_ABS, part, z);
+    NAMES_ITS_LINE(harray_c64_complex, z, part, part);
+}
+
+/* What is found out when arrays are opened, or by looking at elements, has the line, too; and functions have addresses. */
+TEST(lines_of_what_is_found_late) {
+    const harray_double x = KEEP(harray_double_filled(3, 1)), never = KEEP(harray_double_new(3));
+    const harray_int32_t twice = KEEP(harray_int32_t_filled(3, 1)),
+                         to = KEEP(harray_int32_t_filled(3, 7));
+    ha_status (*const by_address)(harray_double, double, harray_double,
+                                  ha_context *) = harray_double_axpy;
+    char line[300];
+    snprintf(line, sizeof line, "%s:%d", __FILE__, __LINE__ + 1);
+    HA_IGNORE(by_address(x, 2, never, C));
+    begins_with(line);
+    snprintf(line, sizeof line, "%s:%d", __FILE__, __LINE__ + 1);
+    HA_IGNORE(harray_int32_t_inverse(to, twice, C));
+    begins_with(line);
+    HA_CHECK(by_address(x, 2, x, C));
+    HA_READING(v, x, H) assert_true(v.data[2] == 3);
+    else fail();
+    drop_arrays();
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        OPERATIONS(particles_by_cell), OPERATIONS(sparse_assembly), OPERATIONS(sparse_sums),
-        OPERATIONS(masked_reductions), OPERATIONS(spectra),         OPERATIONS(refused_by_name),
+        OPERATIONS(particles_by_cell),
+        OPERATIONS(sparse_assembly),
+        OPERATIONS(sparse_sums),
+        OPERATIONS(masked_reductions),
+        OPERATIONS(spectra),
+        OPERATIONS(refused_by_name),
+        CASE(lines_of_functions_of_one_type),
+        CASE(lines_of_what_is_found_late),
     };
     int failed = 0;
     if (argc > 1) cmocka_set_test_filter(argv[1]);

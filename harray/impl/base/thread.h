@@ -80,7 +80,7 @@ HA_IN_ ha_status ha_enter(const char *operation) {
 
 ha_from_scope_ ha_from_begin_(const char *site) {
     const ha_from_scope_ scope = {ha_self.from, 1};
-    if (!ha_self.from) ha_self.from = site;
+    ha_self.from = ha_from(site);
     return scope;
 }
 

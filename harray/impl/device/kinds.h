@@ -6,9 +6,9 @@
 #include "../../../backends/list.h"
 
 static const ha_backend *const ha_built_in[] = {
-#define HA_LISTED_(backend) &backend,
-    HA_BACKENDS(HA_LISTED_)
-#undef HA_LISTED_
+#define HA_BACKEND_LISTED_(backend) &backend,
+    HA_BACKENDS(HA_BACKEND_LISTED_)
+#undef HA_BACKEND_LISTED_
 };
 enum { HA_BUILT_IN = sizeof ha_built_in / sizeof *ha_built_in };
 

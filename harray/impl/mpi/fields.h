@@ -143,7 +143,7 @@ ha_mpi_part ha_mpi_part_(const void *x, size_t bytes) {
     if (bytes == sizeof part)
         memcpy(&part, x, bytes);
     else
-        part.view = darray_of_any_(x, bytes);
+        part.view = darray_of_any_(bytes, x);
     return part;
 }
 

@@ -44,7 +44,7 @@ HA_IN_ ha_dtype ha_dtype_of_array(ha_array *a) {
 }
 
 /* Made where the caller wants it, rather than copied there. */
-darray darray_of_any_(const void *array, size_t bytes) {
+darray darray_of_any_(size_t bytes, const void *array) {
     ha_array *a; /* it stands first in all of them */
     memcpy(&a, array, sizeof a);
     if (bytes == sizeof a)
