@@ -41,10 +41,10 @@ typedef enum ha_scan_kind { HA_INCLUSIVE, HA_EXCLUSIVE } ha_scan_kind;
  * but complex ones HA_MIN and HA_MAX; of the types of ops.h, in their own type: integers wrap around. y has the type and extents
  * of x, and may be x. What is exclusive begins with 0, 1, the greatest or the least number of the type; NaN is both.
  *
- * The same bits everywhere: x is joined first to last in runs of 128 elements, and what is before a run is joined to each of
- * them; that is the exclusive scan of the runs' last numbers, in the same way, in runs of 128. On a device each run is a
- * lane; on the host threads share lines, and long ones, where there are few, in blocks of 128 runs. half and bfloat16 are float
- * in between. */
+ * The same bits everywhere, but for which NaN it is where x has several: x is joined first to last in runs of 128 elements,
+ * and what is before a run is joined to each of them; that is the exclusive scan of the runs' last numbers, in the same way,
+ * in runs of 128. On a device each run is a lane; on the host threads share lines, and long ones, where there are few,
+ * in blocks of 128 runs. half and bfloat16 are float in between. */
 #define ha_scan(op, y, x, kind, context)                                                           \
     ha_scan_(op, HA_RESULT_(y), HA_DARRAY(x), HA_SCAN_ALL_, kind, context, HA_SITE)
 #define ha_scan_along(op, y, x, dimension, kind, context)                                          \

@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -278,6 +279,7 @@ static bool show(const options *o) {
 
 int main(int argc, char **argv) {
     options o;
+    (void)signal(SIGXFSZ, SIG_IGN); /* what is too long for a file is an error of writing it */
     const int status = options_read(&o, argc, argv);
     if (status >= 0) return status;
     if (!o.check) return show(&o) ? 0 : 1;

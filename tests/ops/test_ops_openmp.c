@@ -407,6 +407,29 @@ static void long_scans_by_threads(void **state) {
     assert_true(shared > 0);
 }
 
+/* A program's own threads share lines, where there are many, in one launch; blocks of a line, where there are few, in two of each. */
+static void launches_of_lines(void **state) {
+    static const struct {
+        shape lines;
+        int launches;
+    } of[] = {{{2, 0, {HA_SCAN_MANY_LINES, HA_SCAN_BLOCK + 5}}, 1},
+              {{2, 0, {HA_SCAN_MANY_LINES, HA_PARALLEL_LANES / HA_SCAN_MANY_LINES}}, 1},
+              {{2, 0, {3, HA_SCAN_BLOCK + HA_PARALLEL_LANES}}, 3 * 2},
+              {{2, 0, {3, HA_PARALLEL_LANES / 4}}, 0}};
+    (void)state;
+    is_learning = 0;
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        const darray x = random_of(HA_DTYPE_double, &of[i].lines, 1);
+        ha_set_parallel(last_part_first, NULL);
+        shared = 0;
+        HA_CHECK(ha_scan_along(HA_SUM, x, x, 1, HA_INCLUSIVE, NULL));
+        ha_set_parallel(NULL, NULL);
+        assert_int_equal(shared, of[i].launches);
+        free_arrays();
+    }
+    compare(long_scans, HA_DTYPE_half, &of[0].lines, 2, 9);
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(element_by_element_by_threads),
@@ -416,6 +439,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(sparse_by_threads),
         cmocka_unit_test(by_order_by_threads),
         cmocka_unit_test(long_scans_by_threads),
+        cmocka_unit_test(launches_of_lines),
     };
     if (argc > 1) cmocka_set_test_filter(argv[1]);
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,15 +32,17 @@ HA_IN_ void ha_view_of_any(darray *x, const void *array, size_t bytes) {
     }
 }
 
-/* Each call of an operation asks for that of each array: so its name is looked up once. What was freed may be about to
- * become another array. */
+/* Each call of an operation asks for that of each array: so its name is looked up once. Beside it stands where that name is: what another
+ * thread frees may be an array of another type when it is written. */
 HA_IN_ ha_dtype ha_dtype_of_array(ha_array *a) {
     if (!a) return HA_DTYPE_NONE;
+    const ha_type type = ha_array_type(a);
     const uint32_t known = __atomic_load_n(&a->known_dtype, __ATOMIC_RELAXED);
-    if (known) return (ha_dtype)(known - 1);
-    const ha_dtype type = ha_dtype_quietly(ha_array_type(a));
-    if (!ha_is_freed(a)) __atomic_store_n(&a->known_dtype, 1 + (uint32_t)type, __ATOMIC_RELAXED);
-    return type;
+    const uint32_t name = (uint32_t)(uintptr_t)type.name << 8;
+    if (known % 256 && known - known % 256 == name) return (ha_dtype)(known % 256 - 1);
+    const ha_dtype dtype = ha_dtype_quietly(type);
+    __atomic_store_n(&a->known_dtype, name + 1 + (uint32_t)dtype, __ATOMIC_RELAXED);
+    return dtype;
 }
 
 /* Made where the caller wants it, rather than copied there. */

@@ -57,9 +57,9 @@ HA_IN_ void ha_scan_each_block(ha_scan_blocks *b, int64_t n,
 
 /* From what blocks are when they are joined to what is before them, by the order of the levels above. */
 HA_IN_ void ha_scan_block_carries(const ha_scan_blocks *b, int64_t n, const ha_dvalue *begin) {
-    _Alignas(16) char item[16];
+    _Alignas(16) char item[16], room[HA_SCAN_ROOM_(1)];
     ha_scan_levels levels;
-    ha_scan_begin(&levels, b->walk->key, 1, begin);
+    ha_scan_begin(&levels, room, b->walk->key, 1, begin);
     for (int64_t i = 0; i < n; i++) {
         char *const carry = b->carry + (size_t)i * b->bytes;
         if (i < n - 1) memcpy(item, carry, b->bytes);
@@ -95,8 +95,9 @@ HA_IN_ void ha_scan_several(const ha_scan_walk *w, int64_t line, int64_t n, int6
     const char *x = w->from + ha_scan_line_at(w, w->x, line) * bytes;
     char *y = w->to + ha_scan_line_at(w, w->y, line) * bytes;
     _Alignas(16) char item[HA_SCAN_WIDTH * 16], scanned[HA_SCAN_WIDTH * 16];
+    _Alignas(16) char room[HA_SCAN_ROOM_(HA_SCAN_WIDTH)];
     ha_scan_levels levels;
-    ha_scan_begin(&levels, w->key, n, begin);
+    ha_scan_begin(&levels, room, w->key, n, begin);
     for (int64_t k = 0; k < w->all; k++) {
         ha_split_load(w->key->type, item, x, n, of);
         if (ha_scan_is_exclusive(w->key)) ha_scan_carry(&levels, 0, scanned);
@@ -118,10 +119,11 @@ HA_IN_ int64_t ha_scan_side_by_side(const ha_scan_walk *w) {
     return width < 4 || ha_scan_is_dense(w, w->y) ? 1 : width;
 }
 
-/* Are there more threads than lines? How many a user has (ha_set_parallel) is not known. */
+/* Are there more threads than lines? How many a user has (ha_set_parallel) is not known: not more than that, let us say. */
+enum { HA_SCAN_MANY_LINES = 64 };
 HA_IN_ int ha_scan_shares_lines(const ha_scan_walk *w, int64_t lines) {
     if (w->all <= HA_SCAN_BLOCK || ha_scan_side_by_side(w) > 1) return 0;
-    if (ha_is_worth_parts((double)w->all)) return 1;
+    if (ha_is_worth_parts((double)w->all)) return lines < HA_SCAN_MANY_LINES;
 #ifdef _OPENMP
     return !omp_in_parallel() && !ha_is_in_part_() && lines < omp_get_max_threads();
 #else
@@ -145,6 +147,32 @@ HA_IN_ void ha_scan_all_lines(const ha_scan_walk *w, int64_t first, int64_t last
         ha_scan_several(w, first, n, ha_scan_stride(w, w->x)[others],
                         ha_scan_stride(w, w->y)[others], begin);
     }
+}
+
+/* By threads of the user's. */
+typedef struct ha_scan_lines {
+    const ha_scan_walk *walk;
+    int64_t first;
+    const ha_dvalue *begin;
+} ha_scan_lines;
+HA_IN_ void ha_scan_run_lines(const void *lines, int64_t first, int64_t last) {
+    const ha_scan_lines *l = (const ha_scan_lines *)lines;
+    ha_scan_all_lines(l->walk, l->first + first, l->first + last, l->begin);
+}
+
+HA_IN_ void ha_scan_each_line(const ha_scan_walk *w, const ha_region *box, const ha_dvalue *begin) {
+    const int64_t first = box->first[0], n = box->last[0] - first;
+    if (ha_scan_shares_lines(w, n)) {
+        for (int64_t i = 0; i < n; i++) ha_scan_line_in_blocks(w, first + i, begin);
+        return;
+    }
+    if (n > 1 && ha_is_worth_parts((double)n * (double)w->all)) {
+        const ha_scan_lines lines = {w, first, begin};
+        ha_run_in_parts(ha_scan_run_lines, &lines, n);
+        return;
+    }
+    HA_AMONG_THREADS_(box, 1, (double)w->all, const ha_region own = HA_SHARE_(box, 0);
+                      ha_scan_all_lines(w, own.first[0], own.last[0], begin);)
 }
 
 /* Run i of a launch on a device: its last number, or all of it. */
@@ -181,16 +209,12 @@ HA_IN_ void ha_scan_loops(const ha_kernel *kernel, const ha_region *box, int apa
     memcpy(&w.all, slot++->pointer, sizeof w.all);
     memcpy(&w.lines, slot->pointer, sizeof w.lines);
     (void)apart;
-    if (does == HA_SCAN_LINES && ha_scan_shares_lines(&w, box->last[0] - box->first[0])) {
-        for (ptrdiff_t i = box->first[0]; i < box->last[0]; i++)
-            ha_scan_line_in_blocks(&w, i, &begin);
+    if (does == HA_SCAN_LINES) {
+        ha_scan_each_line(&w, box, &begin);
         return;
     }
-    HA_AMONG_THREADS_(box, 1, does == HA_SCAN_LINES ? (double)w.all : HA_SCAN_RUN,
-                      const ha_region own = HA_SHARE_(box, 0);
-                      if (does == HA_SCAN_LINES)
-                          ha_scan_all_lines(&w, own.first[0], own.last[0], &begin);
-                      else for (ptrdiff_t i = own.first[0]; i < own.last[0]; i++)
+    HA_AMONG_THREADS_(box, 1, HA_SCAN_RUN, const ha_region own = HA_SHARE_(box, 0);
+                      for (ptrdiff_t i = own.first[0]; i < own.last[0]; i++)
                           ha_scan_one_run(&w, carries, i);)
 }
 

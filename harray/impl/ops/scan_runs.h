@@ -84,10 +84,11 @@ HA_IN_ void ha_scan_join(const ha_op_key *key, void *z, const void *u, const voi
 /* ---- levels -------------------------------------------------------------------------------------- */
 
 typedef struct ha_scan_level {
-    _Alignas(16) char joined[HA_SCAN_WIDTH * 16]; /* the items of the run so far */
-    _Alignas(16) char carry[HA_SCAN_WIDTH * 16];  /* all before the run */
-    int64_t n;                                    /* items of the run */
+    char *joined; /* the items of the run so far */
+    char *carry;  /* all before the run */
+    int64_t n;    /* items of the run */
 } ha_scan_level;
+#define HA_SCAN_ROOM_(width) (HA_SCAN_LEVELS * 2 * (width)*16) /* bytes of all items and carries */
 
 /* Of lines side by side. */
 typedef struct ha_scan_levels {
@@ -97,14 +98,15 @@ typedef struct ha_scan_levels {
     ha_scan_level level[HA_SCAN_LEVELS];
 } ha_scan_levels;
 
-HA_IN_ void ha_scan_begin(ha_scan_levels *s, const ha_op_key *key, int64_t width,
+HA_IN_ void ha_scan_begin(ha_scan_levels *s, char *room, const ha_op_key *key, int64_t width,
                           const ha_dvalue *first) {
     const size_t number = ha_dtype_size(key->type->number);
     s->key = key;
     s->width = width;
     s->bytes = number * (size_t)width;
     for (int l = 0; l < HA_SCAN_LEVELS; l++) {
-        s->level[l].n = 0;
+        char *const joined = room + (size_t)l * 2 * 16 * (size_t)width;
+        s->level[l] = (ha_scan_level){joined, joined + 16 * width, 0};
         for (int64_t i = 0; i < width; i++)
             ha_copy_number(s->level[l].carry + (size_t)i * number, first->bytes, number);
     }
@@ -216,9 +218,9 @@ HA_IN_ void ha_scan_run_at(const ha_scan_walk *w, int64_t line, int64_t first, i
 /* Numbers [first, last) of a line, which begin a block; before: what is joined before them. */
 HA_IN_ void ha_scan_numbers(const ha_scan_walk *w, int64_t line, int64_t first, int64_t last,
                             const ha_dvalue *before) {
-    _Alignas(16) char carry[16], item[16];
+    _Alignas(16) char carry[16], item[16], room[HA_SCAN_ROOM_(1)];
     ha_scan_levels levels;
-    ha_scan_begin(&levels, w->key, 1, before);
+    ha_scan_begin(&levels, room, w->key, 1, before);
     for (; first < last; first += HA_SCAN_RUN) {
         ha_scan_carry(&levels, 1, carry);
         ha_scan_run_at(w, line, first, HA_LESS(HA_SCAN_RUN, last - first), carry, item);
