@@ -64,8 +64,8 @@ typedef struct ha_scan_row {
 } ha_scan_row;
 #define HA_SCAN_ROW_(T, operation, word, ...)                                                      \
     HA_IF_CHOSEN_(HA_IS_JOIN_##operation##_)                                                       \
-    ([HA_AT_##T * (HA_MAXIMUM - HA_ADD + 1) + (operation)-                                         \
-         HA_ADD] = {ha_scan_##word##_##T, ha_scan_lasts_##word##_##T}, )
+    ([HA_AT_##T * HA_LINES_FROM_(HA_ADD, HA_MAXIMUM) + HA_LINES_FROM_(HA_ADD, operation) -         \
+         1] = {ha_scan_##word##_##T, ha_scan_lasts_##word##_##T}, )
 /* In the order of the lines of ha_op_scans. */
 static const ha_scan_row ha_scan_table[] = {HA_SCAN_LINES_(HA_SCAN_ROW_)};
 

@@ -4,16 +4,18 @@
 
 #include "lines.h"
 
+/* How many lines a type has: first and last may be of two enumerations. */
+#define HA_LINES_FROM_(first, last) ((int)(last) - (int)(first) + 1)
 /* Line n of type T in a table whose operations are numbered from first to last. */
 #define HA_LINE_(T, first, last, n, word, uses, kind, arguments, numbers, gives, ...)              \
-    [HA_AT_##T * ((last) - (first) + 1) + (n) - (first)] = {                                       \
+    [HA_AT_##T * HA_LINES_FROM_(first, last) + HA_LINES_FROM_(first, n) - 1] = {                   \
         n,       #word, HA_TEXT_OF_(__VA_ARGS__), ha_row_##word##_##T, uses, kind, arguments,      \
         numbers, gives},
 /* One line more, as there may be none. */
 #define HA_OP_TABLE_(name, first, last, names, ...)                                                \
-    static const ha_op_line name##_lines[HA_AT_TYPES * ((last) - (first) + 1) + 1] = {             \
-        __VA_ARGS__[HA_AT_TYPES * ((last) - (first) + 1)] = HA_NO_OPERATION_};                     \
-    static const ha_op_table name = {name##_lines, first, (last) - (first) + 1, names};
+    static const ha_op_line name##_lines[HA_AT_TYPES * HA_LINES_FROM_(first, last) + 1] = {        \
+        __VA_ARGS__[HA_AT_TYPES * HA_LINES_FROM_(first, last)] = HA_NO_OPERATION_};                \
+    static const ha_op_table name = {name##_lines, first, HA_LINES_FROM_(first, last), names};
 #define HA_NO_OPERATION_                                                                           \
     { 0, NULL, NULL, NULL, NULL, HA_OP_PLAIN, 0, 0, HA_DTYPE_NONE }
 
@@ -79,8 +81,8 @@ static const char *const ha_op_scan_names[] = {[HA_ADD] = "HA_SUM",
                                                [HA_MULTIPLY] = "HA_PRODUCT",
                                                [HA_MINIMUM] = "HA_MIN",
                                                [HA_MAXIMUM] = "HA_MAX"};
-static const ha_op_table ha_op_scans = {ha_op_joins_lines, HA_ADD, HA_MAXIMUM - HA_ADD + 1,
-                                        ha_op_scan_names};
+static const ha_op_table ha_op_scans = {ha_op_joins_lines, HA_ADD,
+                                        HA_LINES_FROM_(HA_ADD, HA_MAXIMUM), ha_op_scan_names};
 
 #define HA_IS_SUBTRACT_HA_SUBTRACT_ ~, 1
 #define HA_SUBTRACT_LINE_(T, operation, ...)                                                       \
