@@ -35,7 +35,7 @@
     ha_count_along_(HA_DARRAY(y), HA_DARRAY(x), dimension, context, HA_SITE)
 
 /* Does an element of the result include its own, or only those before it? */
-typedef enum ha_scan_kind { HA_INCLUSIVE, HA_EXCLUSIVE } ha_scan_kind;
+typedef enum ha_scan_kind { HA_INCLUSIVE = 1280, HA_EXCLUSIVE } ha_scan_kind;
 
 /* y = x, each element joined with all before it: in the order of the indices, or along a dimension. op: HA_SUM, HA_PRODUCT, and of all
  * but complex ones HA_MIN and HA_MAX; of the types of ops.h, in their own type: integers wrap around. y has the type and extents
