@@ -56,9 +56,14 @@ HA_API HA_MUST_CHECK ha_status ha_dvalue_convert(ha_dvalue value, ha_dtype type,
 HA_API HA_MUST_CHECK ha_status ha_dvalue_store(ha_dvalue value, ha_dtype type, void *address);
 
 /* By value, whatever the types, and exactly: the int64_t 2^53 + 1 is greater than the double 2^53.
- * A NaN has no order, nor a number with an imaginary part, which may only be equal. No operation of ops.h has these
- * numbers: HA_LESS is not taken for HA_IS_LESS. */
-typedef enum ha_comparison { HA_LESS = 1536, HA_EQUAL, HA_GREATER, HA_UNORDERED } ha_comparison;
+ * A NaN has no order, nor a number with an imaginary part, which may only be equal.
+ * What is greater has a number that no operation of ops.h has: there it is refused, not taken for HA_ADD. */
+typedef enum ha_comparison {
+    HA_LESS = -1,
+    HA_EQUAL = 0,
+    HA_GREATER = 1536,
+    HA_UNORDERED
+} ha_comparison;
 HA_API ha_comparison ha_dvalue_compare(ha_dvalue a, ha_dvalue b);
 static inline HA_UNUSED int ha_dvalue_equal(ha_dvalue a, ha_dvalue b) {
     return ha_dvalue_compare(a, b) == HA_EQUAL;

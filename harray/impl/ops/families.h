@@ -27,13 +27,14 @@ static const char *const ha_op_reduction_names[] = {
 static const char *const ha_op_norm_names[] = {"HA_NORM_1", "HA_NORM_2", "HA_NORM_MAX"};
 static const char *const ha_op_order_names[] = {"HA_ASCENDING", "HA_DESCENDING"};
 static const char *const ha_op_scan_names[] = {"HA_INCLUSIVE", "HA_EXCLUSIVE"};
-static const char *const ha_op_comparison_names[] = {"HA_LESS", "HA_EQUAL", "HA_GREATER",
-                                                     "HA_UNORDERED"};
+static const char *const ha_op_less_names[] = {"HA_LESS"};
+static const char *const ha_op_greater_names[] = {"HA_GREATER", "HA_UNORDERED"};
 
 /* ---- families ------------------------------------------------------------------------------------ */
 
 typedef struct ha_op_family {
-    int first, words;
+    int first;
+    unsigned words;
     const char *const *names; /* by number, from the first one on */
     const char *noun;         /* of a number that is no word: norm 7 */
     const char *what, *call;  /* HA_SQRT is <of one argument>: <ha_map> */
@@ -42,6 +43,7 @@ typedef struct ha_op_family {
 
 #define HA_FAMILY_(first, names, ...)                                                              \
     { first, sizeof names / sizeof *names, names, __VA_ARGS__ }
+#define HA_ORDER_ "order", "the order of two numbers", "ha_dvalue_compare", "as an order"
 enum { HA_OF_TWO_, HA_OF_REDUCTIONS_, HA_OF_ONE_, HA_OF_NORMS_, HA_OF_ORDERS_, HA_OF_SCANS_ };
 static const ha_op_family ha_op_families[] = {
     [HA_OF_TWO_] = HA_FAMILY_(HA_ASSIGN, ha_op_combine_names, "operation", "of two arguments",
@@ -56,19 +58,18 @@ static const ha_op_family ha_op_families[] = {
                                  "ha_sort", "as an order"),
     [HA_OF_SCANS_] = HA_FAMILY_(HA_INCLUSIVE, ha_op_scan_names, "kind", "a kind of scans",
                                 "ha_scan", "as a kind of scans"),
-    HA_FAMILY_(HA_LESS, ha_op_comparison_names, "comparison", "the order of two numbers",
-               "ha_dvalue_compare", "as the order of two numbers")};
+    HA_FAMILY_(HA_LESS, ha_op_less_names, HA_ORDER_),
+    HA_FAMILY_(HA_GREATER, ha_op_greater_names, HA_ORDER_)};
 
 HA_STATIC_ASSERT_((int)HA_COMBINES_ <= (int)HA_SUM && (int)HA_MAX_AT < (int)HA_NEGATE &&
                       (int)HA_MAPS_ <= (int)HA_NORM_1 && (int)HA_NORM_MAX < (int)HA_ASCENDING &&
-                      (int)HA_DESCENDING < (int)HA_INCLUSIVE && (int)HA_EXCLUSIVE < (int)HA_LESS,
+                      (int)HA_DESCENDING < (int)HA_INCLUSIVE && (int)HA_EXCLUSIVE < (int)HA_GREATER,
                   "a number is of one family at most");
 
 /* NULL: there is no such word. */
 HA_IN_ const ha_op_family *ha_op_family_of(int word) {
     for (size_t i = 0; i < sizeof ha_op_families / sizeof *ha_op_families; i++)
-        if (word >= ha_op_families[i].first &&
-            word - ha_op_families[i].first < ha_op_families[i].words)
+        if ((unsigned)word - (unsigned)ha_op_families[i].first < ha_op_families[i].words)
             return &ha_op_families[i];
     return NULL;
 }
@@ -121,9 +122,9 @@ HA_IN_ int ha_op_takes(const ha_op_words *words, int word) {
 /* That of these words which says the same of what the call is of; if there is none, the word itself. */
 HA_IN_ int ha_op_counterpart(const ha_op_words *words, int word) {
     static const int pairs[][2] = {
-        {HA_ADD, HA_SUM},        {HA_MULTIPLY, HA_PRODUCT},     {HA_MINIMUM, HA_MIN},
-        {HA_MAXIMUM, HA_MAX},    {HA_ABS_MAXIMUM, HA_NORM_MAX}, {HA_IS_LESS, HA_LESS},
-        {HA_IS_EQUAL, HA_EQUAL}, {HA_IS_GREATER, HA_GREATER}};
+        {HA_ADD, HA_SUM},           {HA_MULTIPLY, HA_PRODUCT},     {HA_MINIMUM, HA_MIN},
+        {HA_MAXIMUM, HA_MAX},       {HA_ABS_MAXIMUM, HA_NORM_MAX}, {HA_IS_LESS, HA_LESS},
+        {HA_IS_GREATER, HA_GREATER}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         for (int side = 0; side < 2; side++)
             if (pairs[i][side] == word && ha_op_takes(words, pairs[i][1 - side]))
