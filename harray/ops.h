@@ -40,6 +40,7 @@
 
 #include "../layout/arithmetic.h"
 #include "darray.h"
+#include "detail/word.h"
 #include "reduce.h"
 
 /* Of one argument. Those of real numbers that are not defined give NaN, as C's do. */
@@ -103,13 +104,16 @@ typedef enum ha_combine_operation {
 } ha_combine_operation;
 
 /* y = op(x) */
-#define ha_map(op, y, x, context) ha_map_(op, HA_DARRAY(y), HA_DARRAY(x), context, HA_SITE)
+#define ha_map(op, y, x, context)                                                                  \
+    ha_map_(op, HA_DARRAY(y), HA_DARRAY(x), context, HA_SITE_OF_ONE_(op, "ha_map"))
 
 /* z = op(x, y); and z = op(x, number). */
 #define ha_combine(op, z, x, y, context)                                                           \
-    ha_combine_(op, HA_DARRAY(z), HA_DARRAY(x), HA_DARRAY(y), context, HA_SITE)
+    ha_combine_(op, HA_DARRAY(z), HA_DARRAY(x), HA_DARRAY(y), context,                             \
+                HA_SITE_OF_TWO_(op, "ha_combine"))
 #define ha_combine_number(op, z, x, number, context)                                               \
-    ha_combine_number_(op, HA_DARRAY(z), HA_DARRAY(x), HA_DVALUE(number), context, HA_SITE)
+    ha_combine_number_(op, HA_DARRAY(z), HA_DARRAY(x), HA_DVALUE(number), context,                 \
+                       HA_SITE_OF_TWO_(op, "ha_combine_number"))
 
 /* y = a x + y; z = a x + b y: each product and the sum are rounded. */
 #define ha_axpy(y, a, x, context)                                                                  \
@@ -188,7 +192,8 @@ typedef enum ha_combine_operation {
  * elements there are sums and products. Reductions of no elements are those of no lanes. Same bits:
  * as reductions. */
 #define ha_reduce(op, x, result, context)                                                          \
-    ha_reduce_(op, HA_DARRAY(x), HA_DTYPE_OF(__typeof__(*(result))), result, context, HA_SITE)
+    ha_reduce_(op, HA_DARRAY(x), HA_DTYPE_OF(__typeof__(*(result))), result, context,              \
+               HA_SITE_OF_REDUCTION_(op, "ha_reduce"))
 
 /* *result = how many elements are not 0. All of a mask: as many as it has; any: more than none. */
 #define ha_count(x, result, context)                                                               \

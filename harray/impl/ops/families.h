@@ -90,7 +90,6 @@ typedef struct ha_op_words {
 
 #define HA_WORDS_FROM_(first, from, to)                                                            \
     ((UINT32_C(2) << ((int)(to) - (int)(first))) - (UINT32_C(1) << ((int)(from) - (int)(first))))
-#define HA_WORD_(first, word) HA_WORDS_FROM_(first, word, word)
 static const ha_op_words
     ha_op_map_words = {HA_OF_ONE_, HA_WORDS_FROM_(HA_NEGATE, HA_NEGATE, HA_IS_FINITE),
                        "HA_NEGATE to HA_IS_FINITE"},
@@ -98,7 +97,7 @@ static const ha_op_words
                            "HA_ADD to HA_IS_GREATER_EQUAL"},
     ha_op_scatter_words = {HA_OF_TWO_,
                            HA_WORDS_FROM_(HA_ASSIGN, HA_ASSIGN, HA_ADD) |
-                               HA_WORD_(HA_ASSIGN, HA_MULTIPLY) |
+                               HA_WORDS_FROM_(HA_ASSIGN, HA_MULTIPLY, HA_MULTIPLY) |
                                HA_WORDS_FROM_(HA_ASSIGN, HA_MINIMUM, HA_MAXIMUM),
                            "HA_ASSIGN, HA_ADD, HA_MULTIPLY, HA_MINIMUM, HA_MAXIMUM"},
     ha_op_apply_words = {HA_OF_TWO_, HA_WORDS_FROM_(HA_ASSIGN, HA_ASSIGN, HA_DIVIDE),
