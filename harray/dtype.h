@@ -56,12 +56,13 @@ HA_API HA_MUST_CHECK ha_status ha_dvalue_convert(ha_dvalue value, ha_dtype type,
 HA_API HA_MUST_CHECK ha_status ha_dvalue_store(ha_dvalue value, ha_dtype type, void *address);
 
 /* By value, whatever the types, and exactly: the int64_t 2^53 + 1 is greater than the double 2^53.
- * A NaN has no order, nor a number with an imaginary part, which may only be equal. */
+ * A NaN has no order, nor a number with an imaginary part, which may only be equal.
+ * What is greater has a number that no operation of ops.h has: there it is refused, not taken for HA_ADD. */
 typedef enum ha_comparison {
     HA_LESS = -1,
     HA_EQUAL = 0,
-    HA_GREATER = 1,
-    HA_UNORDERED = 2
+    HA_GREATER = 1536,
+    HA_UNORDERED
 } ha_comparison;
 HA_API ha_comparison ha_dvalue_compare(ha_dvalue a, ha_dvalue b);
 static inline HA_UNUSED int ha_dvalue_equal(ha_dvalue a, ha_dvalue b) {

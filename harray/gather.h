@@ -29,6 +29,7 @@
 
 #include "../layout/arithmetic.h"
 #include "darray.h"
+#include "detail/word.h"
 
 /* y[i…, r…] = x[at[i…], r…]: x has at least one dimension, the first of which is indexed. y has the extents of `at`,
  * and behind these the others of x. */
@@ -41,7 +42,8 @@
  * HA_ASSIGN the last one stays. On a device that is done by sorting the indices, for which memory is taken there and given back;
  * where `at` has more than one dimension, or an index stands for thousands of elements, each of these goes over all of `at`. */
 #define ha_scatter(op, y, at, x, context)                                                          \
-    ha_scatter_(op, HA_RESULT_(y), HA_DARRAY(at), HA_DARRAY(x), context, HA_SITE)
+    ha_scatter_(op, HA_RESULT_(y), HA_DARRAY(at), HA_DARRAY(x), context,                           \
+                HA_SITE_OF_TWO_(op, "ha_scatter"))
 
 /* `at`, of one dimension and a type of indices, gets the numbers of the elements of the mask that are not 0, in the order of its
  * indices; the mask is of uint8_t or bool, and of any rank. *count = how many they are: a number of any type of C.

@@ -31,9 +31,10 @@
  * May be called from any thread.
  *
  * ---- errors; nothing has been computed then
- *   HA_ERR_ARGUMENT     no array; types or extents differ; a type that has no such operation; a number that
- *                       is none of the type (2.5 of int32_t, 1e300 of float); the result repeats elements, or has
- *                       some of an argument's in other places
+ *   HA_ERR_ARGUMENT     no array; types or extents differ; a word of another function, all of which have numbers of their own
+ *                       (HA_MAX is a reduction; of two arguments it is HA_MAXIMUM); a type that has no such operation; a
+ *                       number that is none of the type (2.5 of int32_t, 1e300 of float); the result repeats elements, or
+ *                       has some of an argument's in other places
  *   HA_ERR_UNSUPPORTED  what a kernel has (double on devices without it)
  *   HA_ERR_…            as ha_open_many and kernels */
 #ifndef HARRAY_OPS_H
@@ -41,17 +42,18 @@
 
 #include "../layout/arithmetic.h"
 #include "darray.h"
+#include "detail/word.h"
 #include "reduce.h"
 
 /* Of one argument. Those of real numbers that are not defined give NaN, as C's do. */
 typedef enum ha_map_operation {
-    HA_NEGATE,     /* of all types */
-    HA_SQUARE,     /* of all types */
-    HA_ABS,        /* of all; of complex ones it is real (HA_REAL_PART) */
-    HA_SIGN,       /* -1, 0 or 1; NaN stays. Of all but complex ones */
-    HA_CONJUGATE,  /* of complex ones */
-    HA_RECIPROCAL, /* from here on of real ones; those marked + of complex ones, too: + */
-    HA_SQRT,       /* + */
+    HA_NEGATE = 512, /* of all types */
+    HA_SQUARE,       /* of all types */
+    HA_ABS,          /* of all; of complex ones it is real (HA_REAL_PART) */
+    HA_SIGN,         /* -1, 0 or 1; NaN stays. Of all but complex ones */
+    HA_CONJUGATE,    /* of complex ones */
+    HA_RECIPROCAL,   /* from here on of real ones; those marked + of complex ones, too: + */
+    HA_SQRT,         /* + */
     HA_CBRT,
     HA_EXP, /* + */
     HA_EXPM1,
@@ -76,7 +78,7 @@ typedef enum ha_map_operation {
     HA_ARGUMENT, /* the angle of a complex number, of (-pi, pi] */
     HA_IS_NAN, /* from here on y is a mask: of uint8_t or bool, 1 or 0. Of real and complex ones, */
     HA_IS_FINITE, /* of which a part is NaN; of which both are finite */
-    HA_MAPS_      /* how many */
+    HA_MAPS_      /* behind the last one */
 } ha_map_operation;
 
 /* Of two arguments x and y: HA_ADD, HA_SUBTRACT, HA_MULTIPLY and HA_DIVIDE (layout/arithmetic.h),
@@ -100,17 +102,20 @@ typedef enum ha_combine_operation {
     HA_IS_LESS_EQUAL,
     HA_IS_GREATER,
     HA_IS_GREATER_EQUAL,
-    HA_COMBINES_ /* how many */
+    HA_COMBINES_ /* behind the last one */
 } ha_combine_operation;
 
 /* y = op(x) */
-#define ha_map(op, y, x, context) ha_map_(op, HA_RESULT_(y), HA_DARRAY(x), context, HA_SITE)
+#define ha_map(op, y, x, context)                                                                  \
+    ha_map_(op, HA_RESULT_(y), HA_DARRAY(x), context, HA_SITE_OF_ONE_(op, "ha_map"))
 
 /* z = op(x, y); and z = op(x, number). */
 #define ha_combine(op, z, x, y, context)                                                           \
-    ha_combine_(op, HA_RESULT_(z), HA_DARRAY(x), HA_DARRAY(y), context, HA_SITE)
+    ha_combine_(op, HA_RESULT_(z), HA_DARRAY(x), HA_DARRAY(y), context,                            \
+                HA_SITE_OF_TWO_(op, "ha_combine"))
 #define ha_combine_number(op, z, x, number, context)                                               \
-    ha_combine_number_(op, HA_RESULT_(z), HA_DARRAY(x), HA_DVALUE(number), context, HA_SITE)
+    ha_combine_number_(op, HA_RESULT_(z), HA_DARRAY(x), HA_DVALUE(number), context,                \
+                       HA_SITE_OF_TWO_(op, "ha_combine_number"))
 
 /* y = a x + y; z = a x + b y: each product and the sum are rounded. */
 #define ha_axpy(y, a, x, context)                                                                  \
@@ -190,7 +195,8 @@ typedef enum ha_combine_operation {
  * elements there are sums and products. Reductions of no elements are those of no lanes. Same bits:
  * as reductions. */
 #define ha_reduce(op, x, result, context)                                                          \
-    ha_reduce_(op, HA_DARRAY(x), HA_DTYPE_OF(__typeof__(*(result))), result, context, HA_SITE)
+    ha_reduce_(op, HA_DARRAY(x), HA_DTYPE_OF(__typeof__(*(result))), result, context,              \
+               HA_SITE_OF_REDUCTION_(op, "ha_reduce"))
 
 /* *result = how many elements are not 0. All of a mask: as many as it has; any: more than none. */
 #define ha_count(x, result, context)                                                               \
@@ -204,7 +210,7 @@ typedef enum ha_combine_operation {
 /* *result = the norm of x, and of x - y: the sum of the absolute values, the root of the sum of
  * their squares, where nothing overflows that the result does not, and the greatest of them; 0 of
  * no elements. Of integers as double. Of the types of ha_dot. */
-typedef enum ha_norm_kind { HA_NORM_1, HA_NORM_2, HA_NORM_MAX } ha_norm_kind;
+typedef enum ha_norm_kind { HA_NORM_1 = 768, HA_NORM_2, HA_NORM_MAX } ha_norm_kind;
 #define ha_norm(kind, x, result, context)                                                          \
     ha_norm_(kind, HA_DARRAY(x), HA_DTYPE_OF(__typeof__(*(result))), result, context, HA_SITE)
 #define ha_difference(kind, x, y, result, context)                                                 \

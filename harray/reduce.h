@@ -33,7 +33,7 @@
 #include "team.h"
 
 typedef enum ha_reduction {
-    HA_SUM,
+    HA_SUM = 256,
     HA_PRODUCT,
     HA_MIN,
     HA_MAX,

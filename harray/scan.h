@@ -19,6 +19,7 @@
 #define HARRAY_SCAN_H
 
 #include "darray.h"
+#include "detail/word.h"
 #include "reduce.h"
 
 /* y[…] = the elements of x along a dimension, joined as ha_reduce joins them, to the same bits. y has the extents of x without
@@ -27,7 +28,8 @@
  * are indices along the dimension, counted from 0, of a type of indices. On a device each element of y is a lane, which goes
  * over the dimension. */
 #define ha_reduce_along(op, y, x, dimension, context)                                              \
-    ha_reduce_along_(op, HA_RESULT_(y), HA_DARRAY(x), dimension, context, HA_SITE)
+    ha_reduce_along_(op, HA_RESULT_(y), HA_DARRAY(x), dimension, context,                          \
+                     HA_SITE_OF_REDUCTION_(op, "ha_reduce_along"))
 
 /* y[…] = how many elements of x along a dimension are not 0; y is of a type of indices. All of a mask: as many as its extent; any:
  * more than none. */
@@ -35,7 +37,7 @@
     ha_count_along_(HA_RESULT_(y), HA_DARRAY(x), dimension, context, HA_SITE)
 
 /* Does an element of the result include its own, or only those before it? */
-typedef enum ha_scan_kind { HA_INCLUSIVE, HA_EXCLUSIVE } ha_scan_kind;
+typedef enum ha_scan_kind { HA_INCLUSIVE = 1280, HA_EXCLUSIVE } ha_scan_kind;
 
 /* y = x, each element joined with all before it: in the order of the indices, or along a dimension. op: HA_SUM, HA_PRODUCT, and of all
  * but complex ones HA_MIN and HA_MAX; of the types of ops.h, in their own type: integers wrap around. y has the type and extents
@@ -46,9 +48,11 @@ typedef enum ha_scan_kind { HA_INCLUSIVE, HA_EXCLUSIVE } ha_scan_kind;
  * in runs of 128. On a device each run is a lane; on the host threads share lines, and long ones, where there are few,
  * in blocks of 128 runs. half and bfloat16 are float in between. */
 #define ha_scan(op, y, x, kind, context)                                                           \
-    ha_scan_(op, HA_RESULT_(y), HA_DARRAY(x), HA_SCAN_ALL_, kind, context, HA_SITE)
+    ha_scan_(op, HA_RESULT_(y), HA_DARRAY(x), HA_SCAN_ALL_, kind, context,                         \
+             HA_SITE_OF_REDUCTION_(op, "ha_scan"))
 #define ha_scan_along(op, y, x, dimension, kind, context)                                          \
-    ha_scan_(op, HA_RESULT_(y), HA_DARRAY(x), dimension, kind, context, HA_SITE)
+    ha_scan_(op, HA_RESULT_(y), HA_DARRAY(x), dimension, kind, context,                            \
+             HA_SITE_OF_REDUCTION_(op, "ha_scan_along"))
 enum { HA_SCAN_ALL_ = INT32_MIN };
 
 /* offsets[0] = 0, offsets[i + 1] = offsets[i] + counts[i]: both of one dimension, offsets with one element more, and of a type of

@@ -30,7 +30,7 @@
 
 #include "darray.h"
 
-typedef enum ha_sort_order { HA_ASCENDING, HA_DESCENDING } ha_sort_order;
+typedef enum ha_sort_order { HA_ASCENDING = 1024, HA_DESCENDING } ha_sort_order;
 
 /* Sorts x where it is. */
 #define ha_sort(x, order, context) ha_sort_(HA_RESULT_(x), order, context, HA_SITE)

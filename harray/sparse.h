@@ -12,6 +12,7 @@
 #define HARRAY_SPARSE_H
 
 #include "darray.h"
+#include "detail/word.h"
 
 /* z = op(x, y), of sparse vectors: z_at gets the indices that x_at or y_at have, each once, ascending; z gets op of the values there,
  * where one that is not there is 0. *count = how many they are: a number of any type of C; what is behind them in z_at and z
@@ -27,7 +28,7 @@
 #define ha_sparse_combine(op, z_at, z, x_at, x, y_at, y, count, context)                           \
     ha_sparse_combine_(op, HA_RESULT_(z_at), HA_RESULT_(z), HA_DARRAY(x_at), HA_DARRAY(x),         \
                        HA_DARRAY(y_at), HA_DARRAY(y), HA_DTYPE_OF(__typeof__(*(count))), count,    \
-                       context, HA_SITE)
+                       context, HA_SITE_OF_TWO_(op, "ha_sparse_combine"))
 
 HA_API HA_MUST_CHECK ha_status ha_sparse_combine_(int op, darray z_at, darray z, darray x_at,
                                                   darray x, darray y_at, darray y, ha_dtype type,

@@ -10,11 +10,10 @@ _MAPS = ("negative square abs sign conjugate reciprocal sqrt cbrt exp expm1 log 
 _COMBINES = ("add subtract multiply divide subtract_from divide_into minimum maximum abs_maximum abs_difference "
              "remainder power atan2 hypot copysign complex equal not_equal less less_equal greater "
              "greater_equal").split()
-_REDUCTIONS = {"sum": 0, "prod": 1, "min": 2, "max": 3, "bitwise_and": 4, "bitwise_or": 5, "bitwise_xor": 6,
-               "sum_exact": 7, "argmin": 8, "argmax": 9}
+_REDUCTIONS = "sum prod min max bitwise_and bitwise_or bitwise_xor sum_exact argmin argmax".split()
 _PARTS = {"complex64": "float32", "complex128": "float64"}
 _REAL = ("abs", "real", "imag", "angle")
-_NORMS = {1: 0, 2: 1, "max": 2}
+_NORMS = {1: 768, 2: 769, "max": 770}
 
 
 def _result(name, x):
@@ -59,11 +58,11 @@ def _define(name, function):
     globals()[name] = function
 
 
-for _number, _name in enumerate(_MAPS):
+for _number, _name in enumerate(_MAPS, 512):
     _define(_name, _make_map(_number, _name))
 for _number, _name in enumerate(_COMBINES, 1):
     _define(_name, _make_combine(_number, _name))
-for _name, _number in _REDUCTIONS.items():
+for _number, _name in enumerate(_REDUCTIONS, 256):
     _define(_name, _make_reduction(_number, _name))
 
 

@@ -186,7 +186,8 @@ def test_numbers_are_those_of_c(monkeypatch):
     operators = enumerators("layout/arithmetic.h", "ha_operator")
     maps, combines = enumerators("harray/ops.h", "ha_map_operation"), enumerators("harray/ops.h", "ha_combine_operation", **operators)
     reductions, norms = enumerators("harray/reduce.h", "ha_reduction"), enumerators("harray/ops.h", "ha_norm_kind")
-    assert (operators.pop("HA_ASSIGN"), maps.pop("HA_MAPS_"), combines.pop("HA_COMBINES_")) == (0, len(maps), len(operators) + 1 + len(combines))
+    first = maps["HA_NEGATE"]
+    assert (operators.pop("HA_ASSIGN"), maps.pop("HA_MAPS_"), combines.pop("HA_COMBINES_")) == (0, first + len(maps), len(operators) + 1 + len(combines))
     combines.update(operators)
     for kind, names, arguments in (("_map", maps, (x, x)), ("_combine", combines, (x, x, x)), ("_reduce", reductions, (x,))):
         for name, number in names.items():
@@ -198,3 +199,17 @@ def test_numbers_are_those_of_c(monkeypatch):
 
 def test_names():
     assert all(callable(getattr(ha.ops, name)) and getattr(ha.ops, name).__doc__ for name in ha.ops.__all__)
+
+
+def test_words_of_other_functions():
+    """A number of another function computes nothing, and the error names the word that is meant."""
+    x, z = ha.array([1., 2.]), ha.array([5., 6.])
+    for function, word, arguments, why in ((_harray._combine, 259, (z, x, x), "HA_MAX is a reduction; of two arguments it is HA_MAXIMUM"),
+                                           (_harray._map, 1, (z, x), "HA_ADD is of two arguments: ha_combine"),
+                                           (_harray._reduce, 1, (x,), "HA_ADD is of two arguments; as a reduction it is HA_SUM"),
+                                           (_harray._norm, 0, (x, None), "HA_ASSIGN is of two arguments: ha_combine")):
+        with pytest.raises(ValueError, match=why):
+            function(word, *arguments, None)
+    with pytest.raises(ValueError, match="ord is 1, 2 or"):
+        ha.ops.norm(x, ord="maximum")
+    assert ha.ops.max(z) == 6 and ha.ops.min(z) == 5

@@ -82,6 +82,13 @@ ha_status run(harray_double x, const harray_double y, array_double_2 u, const da
 }
 """
 TWICE = '#include "%s"\n#define HARRAY_IMPLEMENTATION\n#include "%s"\n'
+WORDS = """#include "harray_ops.h"
+ha_status run(harray_double x, harray_double y, harray_int32_t at, int op, ha_reduction by, double *number);
+ha_status run(harray_double x, harray_double y, harray_int32_t at, int op, ha_reduction by, double *number) {
+    (void)at, (void)op, (void)by, (void)number;
+    return ha_%s, NULL);
+}
+"""
 POINTER = "HA_USE: the member is no pointer"
 READING = "for reading only"
 # name, program, words of the error: none where it compiles; and how many errors say it, where that is known
@@ -123,6 +130,23 @@ CASES = [
         ("int64_t_scan_offsets(far_at, at, NULL)", "harray_int64_t"),
         ("c64_part(HA_ABS, x, z, NULL)", "harray_float"), ("c64_part(HA_ABS, z, z, NULL)", "harray_float"),
         ("c64_complex(z, f, x, NULL)", "harray_float"), ("double_find(at, mask, many, NULL)", "double_find"))),
+    *((f"a word: {call}", WORDS % call, None) for call in (
+        "map(HA_SQRT, y, x", "combine(HA_MAXIMUM, y, x, x", "combine(op, y, x, x", "combine_number(HA_ADD, y, x, 1",
+        "combine(op ? HA_ADD : HA_SUBTRACT, y, x, x", "scatter(HA_ASSIGN, y, at, x", "reduce(HA_SUM, x, number",
+        "reduce(by, x, number", "scan(op ? HA_MIN : HA_MAX, y, x, HA_INCLUSIVE",
+        "sparse_combine(HA_IS_LESS, at, y, at, x, at, x, number")),
+    *((f"a word of another function: {call}", WORDS % call, words) for call, words in (
+        ("map(HA_SUM, y, x", "ha_map takes an operation of one argument"),
+        ("combine(HA_MAX, y, x, x", "ha_combine takes an operation of two arguments"),
+        ("combine(HA_SQRT, y, x, x", "ha_combine takes an operation of two arguments"),
+        ("combine(HA_GREATER, y, x, x", "HA_ADD (not HA_SUM)"),
+        ("combine_number(HA_MIN, y, x, 1", "HA_MINIMUM (not HA_MIN)"),
+        ("scatter(HA_SUM, y, at, x", "ha_scatter takes an operation of two arguments"),
+        ("reduce(HA_ADD, x, number", "HA_SUM (not HA_ADD)"),
+        ("reduce_along(HA_MAXIMUM, y, x, 0", "ha_reduce_along takes a reduction"),
+        ("scan(HA_ADD, y, x, HA_INCLUSIVE", "ha_scan takes a reduction"),
+        ("scan_along(HA_MULTIPLY, y, x, 0, HA_INCLUSIVE", "ha_scan_along takes a reduction"),
+        ("sparse_combine(HA_SUM, at, y, at, x, at, x, number", "ha_sparse_combine takes an operation"))),
     ("functions of another name of a type", TYPED % ("real", "c64_complex(z, f, f, NULL)"), "is no type of numbers"),
     ("functions of structs", TYPED % ("pair", "c64_complex(z, f, f, NULL)"), "is no type of numbers"),
 ]
@@ -140,7 +164,7 @@ READ_ONLY = [
     "ha_map(HA_SQRT, c, x, NULL)", "ha_map(HA_SQRT, e, u, NULL)", "ha_map(HA_SQRT, harray_double_reading(x), x, NULL)",
     "ha_combine(HA_ADD, c, x, x, NULL)", "ha_combine_number(HA_ADD, c, x, 1, NULL)", "ha_axpy(c, 2, x, NULL)",
     "ha_axpby(c, 2, x, 3, x, NULL)", "ha_clip(c, x, 0, 1, NULL)", "ha_where(c, x, x, x, NULL)",
-    "ha_sequence(c, 0, 1, NULL)", "ha_random(c, 1, NULL)", "ha_random_normal(c, 1, NULL)", "ha_gather(c, x, x, NULL)",
+    "ha_fill(c, 1, NULL)", "ha_sequence(c, 0, 1, NULL)", "ha_random(c, 1, NULL)", "ha_random_normal(c, 1, NULL)", "ha_gather(c, x, x, NULL)",
     "ha_scatter(HA_ADD, c, x, x, NULL)", "ha_find(c, x, sum, NULL)", "ha_compact(c, x, x, sum, NULL)",
     "ha_inverse(c, x, NULL)", "ha_sort(c, HA_ASCENDING, NULL)", "ha_sorting(c, x, HA_ASCENDING, NULL)",
     "ha_sort_by_key(c, x, HA_ASCENDING, NULL)", "ha_sort_by_key(x, c, HA_ASCENDING, NULL)",

@@ -175,7 +175,7 @@ static void reduce_some(ha_dtype type, ha_reduction op) {
         return;
     }
     char result[16];
-    if (whole && ha_dtype_kind(type) == HA_KIND_UNSIGNED) { /* beyond int64_t */
+    if (type == HA_DTYPE_bool || ha_dtype_kind(type) == HA_KIND_UNSIGNED) { /* beyond int64_t */
         uint64_t bits;
         reduce_here_and_there(op, x, HA_DTYPE_uint64_t, result);
         memcpy(&bits, result, sizeof bits);
@@ -588,7 +588,8 @@ TEST(refused_reductions) {
     refused(HA_ERR_ARGUMENT, ha_reduce(HA_MAX_AT, none, &number, C), "double (0)", "no elements");
     refused(HA_ERR_ARGUMENT, ha_dot(x, y, &number, C), "density", "extents are not the same");
     refused(HA_ERR_ARGUMENT, ha_dot(x, z, &number, C), "density", "types are not the same");
-    refused(HA_ERR_ARGUMENT, ha_norm((ha_norm_kind)7, x, &number, C), "there is no norm 7", "");
+    refused(HA_ERR_ARGUMENT, ha_norm((ha_norm_kind)7, x, &number, C),
+            "HA_MINIMUM is of two arguments", "");
     refused(HA_ERR_STATE, ha_reduce(HA_SUM, never, &number, C),
             "cases_numbers.c:", "never written");
     assert_true(number == 3);

@@ -393,7 +393,8 @@ TEST(refuses_and_changes_nothing) {
     } while (0)
     REFUSES(HA_ERR_ARGUMENT, "a bool can be assigned only", HA_ADD, right.records, .paths = NULL);
     REFUSES(HA_ERR_ARGUMENT, "no field \"b\"", HA_ADD, right.records, .paths = "a+b");
-    REFUSES(HA_ERR_ARGUMENT, "no operation 9", (ha_operator)9, right.records, .paths = "a");
+    REFUSES(HA_ERR_ARGUMENT, "HA_ABS_MAXIMUM is none of ha_records_apply_records's", (ha_operator)9,
+            right.records, .paths = "a");
     REFUSES(HA_ERR_ARGUMENT, "no records", HA_ADD, NULL, .paths = "a");
     REFUSES(HA_ERR_ARGUMENT, "forces", HA_ADD, left.records, .paths = "a", .shift = shift);
     is_refused(ha_records_apply_records(NULL, HA_ADD, right.records, NULL, C), HA_ERR_ARGUMENT,

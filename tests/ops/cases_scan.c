@@ -15,11 +15,11 @@ enum { SCANS = sizeof scans / sizeof *scans };
 /* ---- what a fake driver knows -------------------------------------------------------------------- */
 
 /* What finds the last numbers, and what puts results, for views of a rank. */
-static void know_runs(int place, ha_op_key key, int rank, int kind) {
+static void know_runs(int place, ha_op_key key, int rank, ha_scan_kind kind) {
     key.rank = rank;
     key.of[0] = HA_SCAN_LASTS;
     know_key(place, &key);
-    key.of[0] = HA_SCAN_PUT + kind * HA_SCAN_EXCLUSIVE_;
+    key.of[0] = HA_SCAN_PUT + (kind == HA_EXCLUSIVE ? HA_SCAN_EXCLUSIVE_ : 0);
     know_key(place + 1, &key);
 }
 
@@ -28,10 +28,10 @@ static void know_scan(ha_dtype type, ha_reduction op, int along, ha_scan_kind ki
     SUCCEEDS(ha_context_finish(C));
     const ha_op_type *of = ha_op_type_of(type);
     ha_op_key key = {.type = of,
-                     .line = ha_op_line_of(&ha_op_scans, of, ha_scan_operation(op)),
+                     .line = ha_op_line_of(&ha_op_joins, of, ha_scan_operation(op)),
                      .make = ha_scan_make};
     for (int rank = 1; rank <= 8 - along; rank++)
-        know_runs(2 * rank - 2, key, along ? 1 + 16 * rank : rank, (int)kind);
+        know_runs(2 * rank - 2, key, along ? 1 + 16 * rank : rank, kind);
     key.type = ha_op_type_of(of->number);
     know_runs(16, key, 1 + 16, HA_EXCLUSIVE);
 }
@@ -138,8 +138,8 @@ static void scan_some(ha_dtype type, ha_reduction op) {
 
 static int has_scan(ha_dtype type, ha_reduction op) {
     const int operation = ha_scan_operation(op);
-    return type != HA_DTYPE_bool && operation != HA_ASSIGN &&
-           ha_op_line_of(&ha_op_scans, ha_op_type_of(type), operation)->text != NULL;
+    return type != HA_DTYPE_bool &&
+           ha_op_line_of(&ha_op_joins, ha_op_type_of(type), operation)->text != NULL;
 }
 
 TEST(scanned) {
@@ -223,7 +223,7 @@ static void know_offsets(ha_dtype counts, ha_dtype offsets) {
                                            .make = ha_op_make_reduction});
     }
     ha_op_key key = {
-        .type = to, .line = ha_op_line_of(&ha_op_scans, to, HA_ADD), .make = ha_scan_make};
+        .type = to, .line = ha_op_line_of(&ha_op_joins, to, HA_ADD), .make = ha_scan_make};
     know_runs(0, key, 1, HA_INCLUSIVE); /* where know_scan has them: a name has one place */
     know_runs(16, key, 1 + 16, HA_EXCLUSIVE);
     for (int k = 0; k < 2; k++) {
@@ -364,7 +364,7 @@ TEST(refused_arguments) {
     ARGUMENT(ha_scan_along(HA_SUM, y, x, -2, HA_INCLUSIVE, C), "no dimension -2", "");
     ARGUMENT(ha_scan_along(HA_SUM, y, x, -1, HA_INCLUSIVE, C), "no dimension -1", "");
     ARGUMENT(ha_scan(HA_XOR, y, x, HA_INCLUSIVE, C), "HA_XOR is none of ha_scan's", "HA_PRODUCT");
-    ARGUMENT(ha_scan(HA_SUM, y, x, (ha_scan_kind)2, C), "there is no scan of kind 2", "");
+    ARGUMENT(ha_scan(HA_SUM, y, x, (ha_scan_kind)55, C), "kind 55 is none of ha_scan's", "");
     ARGUMENT(ha_scan(HA_SUM, small, small, HA_INCLUSIVE, C), "there is no HA_SUM of uint8_t", "");
     ARGUMENT(ha_scan(HA_SUM, row, whole, HA_INCLUSIVE, C), "the types are not the same", "double");
     ARGUMENT(ha_scan(HA_SUM, row, x, HA_INCLUSIVE, C), "the extents are not the same",

@@ -400,7 +400,7 @@ TEST(refused_arguments) {
     ARGUMENT(ha_sort(c, HA_ASCENDING, C), "no order", "c64");
     ARGUMENT(ha_sort(grid, HA_ASCENDING, C), "one dimension", "double");
     ARGUMENT(ha_sort(same, HA_ASCENDING, C), "repeats elements", "double");
-    ARGUMENT(ha_sort(x, (ha_sort_order)2, C), "2 is no order", "double");
+    ARGUMENT(ha_sort(x, (ha_sort_order)2, C), "HA_SUBTRACT is of two arguments", "");
     ARGUMENT(ha_sorting(at, y, HA_ASCENDING, C), "the extents are not the same", "places");
     ARGUMENT(ha_sorting(x, x, HA_ASCENDING, C), "an index is of", "double");
     ARGUMENT(ha_sorting(at, at, HA_ASCENDING, C), "elements of an argument", "places");

@@ -43,10 +43,11 @@ HA_UNUSED static void know_sorting(ha_dtype type, ha_sort_order order, size_t nu
     if (!is_fake(C)) return;
     SUCCEEDS(ha_context_finish(C));
     for (int what = HA_SORT_COUNT; what <= HA_SORT_MOVE; what++)
-        know_key(8 + what, &(const ha_op_key){.type = ha_op_type_of(type),
-                                              .rank = 1,
-                                              .make = ha_sort_make_block,
-                                              .of = {(int)order, what + 16 * (int)number}});
+        know_key(8 + what,
+                 &(const ha_op_key){.type = ha_op_type_of(type),
+                                    .rank = 1,
+                                    .make = ha_sort_make_block,
+                                    .of = {order == HA_DESCENDING, what + 16 * (int)number}});
 }
 
 #endif

@@ -92,22 +92,27 @@ static ha_dvalue naive_integer(int op, ha_dvalue x, ha_dvalue y, ha_dvalue a, ha
     }
 }
 
+#define NAIVE_MAP(op, function) [op - HA_NEGATE] = function
 /* Of one type of real numbers: the functions of C that end with S. */
 #define NAIVE_REAL(T, S)                                                                           \
     static T naive_map_##T(ha_map_operation op, T u) {                                             \
-        static T (*const functions[HA_MAPS_])(T) = {                                               \
-            [HA_ABS] = fabs##S,    [HA_SQRT] = sqrt##S,   [HA_CBRT] = cbrt##S,                     \
-            [HA_EXP] = exp##S,     [HA_EXPM1] = expm1##S, [HA_LOG] = log##S,                       \
-            [HA_LOG1P] = log1p##S, [HA_SIN] = sin##S,     [HA_COS] = cos##S,                       \
-            [HA_TAN] = tan##S,     [HA_ASIN] = asin##S,   [HA_ACOS] = acos##S,                     \
-            [HA_ATAN] = atan##S,   [HA_SINH] = sinh##S,   [HA_COSH] = cosh##S,                     \
-            [HA_TANH] = tanh##S,   [HA_ERF] = erf##S,     [HA_FLOOR] = floor##S,                   \
-            [HA_CEIL] = ceil##S,   [HA_ROUND] = round##S, [HA_TRUNC] = trunc##S};                  \
+        static T (*const functions[HA_MAPS_ - HA_NEGATE])(T) = {                                   \
+            NAIVE_MAP(HA_ABS, fabs##S),    NAIVE_MAP(HA_SQRT, sqrt##S),                            \
+            NAIVE_MAP(HA_CBRT, cbrt##S),   NAIVE_MAP(HA_EXP, exp##S),                              \
+            NAIVE_MAP(HA_EXPM1, expm1##S), NAIVE_MAP(HA_LOG, log##S),                              \
+            NAIVE_MAP(HA_LOG1P, log1p##S), NAIVE_MAP(HA_SIN, sin##S),                              \
+            NAIVE_MAP(HA_COS, cos##S),     NAIVE_MAP(HA_TAN, tan##S),                              \
+            NAIVE_MAP(HA_ASIN, asin##S),   NAIVE_MAP(HA_ACOS, acos##S),                            \
+            NAIVE_MAP(HA_ATAN, atan##S),   NAIVE_MAP(HA_SINH, sinh##S),                            \
+            NAIVE_MAP(HA_COSH, cosh##S),   NAIVE_MAP(HA_TANH, tanh##S),                            \
+            NAIVE_MAP(HA_ERF, erf##S),     NAIVE_MAP(HA_FLOOR, floor##S),                          \
+            NAIVE_MAP(HA_CEIL, ceil##S),   NAIVE_MAP(HA_ROUND, round##S),                          \
+            NAIVE_MAP(HA_TRUNC, trunc##S)};                                                        \
         if (op == HA_NEGATE) return -u;                                                            \
         if (op == HA_SQUARE) return u * u;                                                         \
         if (op == HA_RECIPROCAL) return 1 / u;                                                     \
         if (op == HA_SIGN) return isnan(u) || u == 0 ? u : copysign##S(1, u);                      \
-        return functions[op](u);                                                                   \
+        return functions[op - HA_NEGATE](u);                                                       \
     }                                                                                              \
     static T naive_##T(int op, T u, T v, T a, T b) {                                               \
         const int none = isnan(u) || isnan(v);                                                     \
@@ -237,14 +242,15 @@ HA_UNUSED static ha_dtype type_of_map(ha_dtype type, int op) {
 }
 
 static double _Complex naive_complex_map(ha_map_operation op, double _Complex u) {
-    static double _Complex (*const functions[HA_MAPS_])(double _Complex) = {
-        [HA_CONJUGATE] = conj, [HA_SQRT] = csqrt, [HA_EXP] = cexp, [HA_LOG] = clog,
-        [HA_SIN] = csin,       [HA_COS] = ccos,   [HA_TAN] = ctan, [HA_SINH] = csinh,
-        [HA_COSH] = ccosh,     [HA_TANH] = ctanh};
+    static double _Complex (*const functions[HA_MAPS_ - HA_NEGATE])(double _Complex) = {
+        NAIVE_MAP(HA_CONJUGATE, conj), NAIVE_MAP(HA_SQRT, csqrt), NAIVE_MAP(HA_EXP, cexp),
+        NAIVE_MAP(HA_LOG, clog),       NAIVE_MAP(HA_SIN, csin),   NAIVE_MAP(HA_COS, ccos),
+        NAIVE_MAP(HA_TAN, ctan),       NAIVE_MAP(HA_SINH, csinh), NAIVE_MAP(HA_COSH, ccosh),
+        NAIVE_MAP(HA_TANH, ctanh)};
     return op == HA_NEGATE       ? -u
            : op == HA_SQUARE     ? u * u
            : op == HA_RECIPROCAL ? 1 / u
-                                 : functions[op](u);
+                                 : functions[op - HA_NEGATE](u);
 }
 
 HA_UNUSED static ha_dvalue naive_map(ha_map_operation op, ha_dvalue x) {

@@ -157,15 +157,15 @@ HA_IN_ ha_status ha_reduce_on_device(ha_launching *l, const ha_compiled *x) {
 
 /* What has no neutral element has no value of no lanes. */
 HA_IN_ ha_status ha_reduce_check(const ha_launching *l) {
-    static const char *const names[] = {[HA_MIN] = "HA_MIN",
-                                        [HA_MAX] = "HA_MAX",
-                                        [HA_MIN_AT] = "HA_MIN_AT",
-                                        [HA_MAX_AT] = "HA_MAX_AT"};
     const ha_reduction operation = l->kernel->reduction->operation;
-    if (operation > HA_MAX_AT || !names[operation] || ha_lanes_of(&l->box, l->kernel->rank))
-        return HA_OK;
+    const char *name = operation == HA_MIN      ? "HA_MIN"
+                       : operation == HA_MAX    ? "HA_MAX"
+                       : operation == HA_MIN_AT ? "HA_MIN_AT"
+                       : operation == HA_MAX_AT ? "HA_MAX_AT"
+                                                : NULL;
+    if (!name || ha_lanes_of(&l->box, l->kernel->rank)) return HA_OK;
     return ha_fail(HA_ERR_ARGUMENT, l->kernel->name, "%s: %s of no lanes",
-                   ha_kernel_site(l->kernel), names[operation]);
+                   ha_kernel_site(l->kernel), name);
 }
 
 #endif

@@ -4,6 +4,7 @@
  *     complex_functions.h
  *                    roots, exponentials, sines, … of complex numbers
  *     expressions.h  the table: what each operation computes, of each type, in C
+ *     families.h     the words that say what is computed, and which of them a call takes
  *     random.h       random numbers
  *     rows.h         the table as loops over rows
  *     lines.h        an operation of a type, and as it is called
@@ -62,6 +63,7 @@
 #include "types.h"
 #include "complex_functions.h"
 #include "expressions.h"
+#include "families.h"
 #include "random.h"
 #include "rows.h"
 #include "loops.h"

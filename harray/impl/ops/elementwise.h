@@ -2,12 +2,14 @@
 #ifndef HARRAY_IMPL_OPS_ELEMENTWISE_H
 #define HARRAY_IMPL_OPS_ELEMENTWISE_H
 
+#include "families.h"
 #include "kernels.h"
 #include "tables.h"
 
 /* A call. */
 typedef struct ha_op_call {
     const char *operation; /* the function, for messages */
+    int word;              /* what it was given; 0: it is of one operation */
     ha_context *context;
     int arrays, numbers;
     int typed;                        /* the view whose elements the operation is of */
@@ -53,13 +55,13 @@ HA_IN_ ha_status ha_op_check_view(const ha_op_call *c, int k) {
 }
 
 /* Its elements have other operations, but not this one. */
-HA_IN_ ha_status ha_op_refuse_type(const ha_op_call *c, const ha_op_table *table, int n) {
+HA_IN_ ha_status ha_op_refuse_type(const ha_op_call *c) {
     const darray *of = c->view[c->typed];
     const char *type = ha_dtype_name(of->type);
-    return table->names ? ha_view_fail(HA_ERR_ARGUMENT, c->operation, of, "there is no %s of %s",
-                                       table->names[n], type)
-                        : ha_view_fail(HA_ERR_ARGUMENT, c->operation, of, "%s is not of %s",
-                                       c->operation, type);
+    return c->word ? ha_view_fail(HA_ERR_ARGUMENT, c->operation, of, "there is no %s of %s",
+                                  ha_op_name_of(c->word), type)
+                   : ha_view_fail(HA_ERR_ARGUMENT, c->operation, of, "%s is not of %s",
+                                  c->operation, type);
 }
 
 HA_IN_ ha_status ha_op_check_line(ha_op_call *c, const ha_op_table *table, int n) {
@@ -77,7 +79,7 @@ HA_IN_ ha_status ha_op_check_line(ha_op_call *c, const ha_op_table *table, int n
         return ha_view_fail(HA_ERR_UNSUPPORTED, c->operation, of,
                             "%s is not among HARRAY_OPS_TYPES, for which operations are compiled",
                             ha_dtype_name(of->type));
-    return ha_op_refuse_type(c, table, n);
+    return ha_op_refuse_type(c);
 }
 
 HA_IN_ ha_status ha_op_check_written(const darray *x, const char *operation) {
@@ -249,27 +251,24 @@ static ha_status ha_op_run(ha_op_call *c, const ha_op_table *table, int n, const
     return s;
 }
 
+/* Runs that of the word which it was given. */
+static ha_status ha_op_run_word(ha_op_call *c, const ha_op_words *words, const ha_op_table *table,
+                                int word, const char *site) {
+    ha_status s = HA_OK;
+    c->word = word;
+    HA_FROM(site) {
+        s = ha_op_check_word(words, c->operation, word);
+        if (!s) s = ha_op_run_line(c, table, word);
+    }
+    return s;
+}
+
 /* ---- the calls ----------------------------------------------------------------------------------- */
-
-/* has: those that it has. */
-HA_IN_ ha_status ha_op_no_operation(const char *operation, ha_op_shown shown, const char *has) {
-    return ha_fail(HA_ERR_ARGUMENT, operation, "%s is none of %s's: %s", shown.text, operation,
-                   has);
-}
-
-HA_IN_ ha_status ha_op_no_combine(const char *operation, int op, const char *has) {
-    return ha_op_no_operation(operation, ha_op_show(ha_op_combine_names, op, HA_COMBINES_), has);
-}
-
-static const char ha_op_all_combines[] = "HA_ADD to HA_IS_GREATER_EQUAL";
 
 ha_status ha_map_(ha_map_operation op, darray y, darray x, ha_context *context, const char *site) {
     ha_op_call c = {
         .operation = "ha_map", .context = context, .arrays = 2, .typed = 1, .view = {&y, &x}};
-    if (op < 0 || op >= HA_MAPS_)
-        return ha_op_no_operation("ha_map", ha_op_show(ha_op_map_names, (int)op, HA_MAPS_),
-                                  "HA_NEGATE to HA_IS_FINITE");
-    return ha_op_run(&c, &ha_op_maps, (int)op, site);
+    return ha_op_run_word(&c, &ha_op_map_words, &ha_op_maps, (int)op, site);
 }
 
 ha_status ha_combine_(int op, darray z, darray x, darray y, ha_context *context, const char *site) {
@@ -278,9 +277,7 @@ ha_status ha_combine_(int op, darray z, darray x, darray y, ha_context *context,
                     .arrays = 3,
                     .typed = 1,
                     .view = {&z, &x, &y}};
-    if (op <= HA_ASSIGN || op >= HA_COMBINES_)
-        return ha_op_no_combine("ha_combine", op, ha_op_all_combines);
-    return ha_op_run(&c, &ha_op_combines, op, site);
+    return ha_op_run_word(&c, &ha_op_combine_words, &ha_op_combines, op, site);
 }
 
 ha_status ha_combine_number_(int op, darray z, darray x, ha_dvalue number, ha_context *context,
@@ -293,9 +290,7 @@ ha_status ha_combine_number_(int op, darray z, darray x, ha_dvalue number, ha_co
                     .view = {&z, &x},
                     .number = {number},
                     .key.by_number = 1};
-    if (op <= HA_ASSIGN || op >= HA_COMBINES_)
-        return ha_op_no_combine("ha_combine_number", op, ha_op_all_combines);
-    return ha_op_run(&c, &ha_op_combines, op, site);
+    return ha_op_run_word(&c, &ha_op_combine_words, &ha_op_combines, op, site);
 }
 
 ha_status ha_axpby_(darray z, ha_dvalue a, darray x, ha_dvalue b, darray y, ha_context *context,

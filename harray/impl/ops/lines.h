@@ -29,9 +29,8 @@ typedef struct ha_op_line {
 /* Operations of all types. A call names the table that has its own: so a program that has the implementation in its one file
  * (HARRAY_STATIC) keeps the rows of those that it calls, as nothing else names the others. */
 typedef struct ha_op_table {
-    const ha_op_line *line;   /* by type; those of a type are numbered from `first` on */
-    int first, of_type;       /* how many a type has; 0: all types have the same ones */
-    const char *const *names; /* by number, for messages; NULL: they have that of the call */
+    const ha_op_line *line; /* by type; those of a type are numbered from `first` on */
+    int first, of_type;     /* how many a type has; 0: all types have the same ones */
 } ha_op_table;
 
 /* The types in which is computed, in the order of tables. */
@@ -85,20 +84,6 @@ HA_IN_ const ha_op_type *ha_op_type_of(ha_dtype type) {
 
 HA_IN_ const ha_op_line *ha_op_line_of(const ha_op_table *table, const ha_op_type *type, int n) {
     return &table->line[(int)type->at * table->of_type + n - table->first];
-}
-
-/* The name of an operation, for messages: "HA_CONJUGATE"; "operation 77", if there is no such one. */
-typedef struct ha_op_shown {
-    char text[40];
-} ha_op_shown;
-
-HA_IN_ ha_op_shown ha_op_show(const char *const *names, int n, int operations) {
-    ha_op_shown shown;
-    if (n >= 0 && n < operations)
-        snprintf(shown.text, sizeof shown.text, "%s", names[n]);
-    else
-        snprintf(shown.text, sizeof shown.text, "operation %d", n);
-    return shown;
 }
 
 /* ---- of a call ----------------------------------------------------------------------------------- */

@@ -351,7 +351,10 @@ ha_status ha_records_apply_number_(ha_records *records, ha_operator op, double n
     if (!s) s = ha_apply_begin(&c, records, op, how, context, site, ha_apply_name);
     if (s) return s;
     c.number = number;
-    HA_FROM(c.site) s = ha_apply_choose(&c);
+    HA_FROM(c.site) {
+        s = ha_op_check_word(&ha_op_apply_words, ha_apply_name, (int)op);
+        if (!s) s = ha_apply_choose(&c);
+    }
     ha_apply_end(&c);
     return s;
 }

@@ -255,7 +255,10 @@ ha_status ha_records_apply_array_(ha_records *records, ha_operator op, darray x,
     ha_status s = ha_records_enter(records, ha_beside_name, site);
     if (!s) s = ha_apply_begin(&c.apply, records, op, how, context, site, ha_beside_name);
     if (s) return s;
-    HA_FROM(c.apply.site) s = ha_beside_choose(&c);
+    HA_FROM(c.apply.site) {
+        s = ha_op_check_word(&ha_op_apply_words, ha_beside_name, (int)op);
+        if (!s) s = ha_beside_choose(&c);
+    }
     HARRAY_FREE(c.pairing.pair);
     ha_apply_end(&c.apply);
     return s;

@@ -303,7 +303,10 @@ ha_status ha_records_apply_records_(ha_records *left, ha_operator op, ha_records
                       .is_one = left != right && ha_records_size(right) == 1};
     for (int d = 0; d < ha_records_rank(left) && c.how->shift && !c.is_one; d++)
         c.is_shifted |= c.how->shift[d] != 0;
-    HA_FROM(c.site) s = ha_join_choose(&c);
+    HA_FROM(c.site) {
+        s = ha_op_check_word(&ha_op_apply_words, ha_join_name, (int)op);
+        if (!s) s = ha_join_choose(&c);
+    }
     HARRAY_FREE(c.pairing.pair);
     HARRAY_FREE(c.write);
     HARRAY_FREE(c.read);

@@ -20,12 +20,13 @@ HA_IN_ void ha_op_make_reduction(ha_op_kernel *k, const ha_op_key *key) {
 
 HA_IN_ ha_status ha_op_check_reduction(ha_op_reduction *r) {
     ha_op_call *c = &r->call;
-    const ha_status s = ha_op_check(c, r->lanes, r->lane);
+    ha_status s = ha_op_check_word(&ha_op_reduce_words, c->operation, (int)r->operation);
+    if (!s) s = ha_op_check(c, r->lanes, r->lane);
     if (s) return s;
     c->key.tree = ha_op_tree_of(c->key.line->gives, r->operation);
     if (c->key.tree) return HA_OK;
     return ha_view_fail(HA_ERR_ARGUMENT, c->operation, c->view[0], "there is no %s of %s",
-                        ha_op_show_reduction(r->operation).text, ha_dtype_name(c->view[0]->type));
+                        ha_op_name_of((int)r->operation), ha_dtype_name(c->view[0]->type));
 }
 
 HA_IN_ ha_status ha_op_reduce_none(const ha_op_reduction *r, void *result) {
@@ -172,12 +173,9 @@ static ha_status ha_op_norm(ha_op_call c, const ha_op_table *lanes, ha_norm_kind
     double norm = 0;
     ha_status s = HA_OK;
     HA_FROM(site) {
-        if (kind == HA_NORM_2)
-            s = ha_op_norm_2(&r, size, &norm);
-        else if (kind == HA_NORM_1 || kind == HA_NORM_MAX)
-            s = ha_op_norm_of_sizes(&r, &norm);
-        else
-            s = ha_fail(HA_ERR_ARGUMENT, c.operation, "there is no norm %d", (int)kind);
+        s = ha_op_check_word(&ha_op_norm_words, c.operation, (int)kind);
+        if (!s)
+            s = kind == HA_NORM_2 ? ha_op_norm_2(&r, size, &norm) : ha_op_norm_of_sizes(&r, &norm);
         if (!s) s = ha_op_give(&r.call, ha_dvalue_of_double(norm), type, result);
     }
     return s;

@@ -121,20 +121,9 @@ HA_IN_ ha_status ha_scan_on_device(const ha_scanning *s) {
 
 /* ---- the call ------------------------------------------------------------------------------------ */
 
-/* HA_ASSIGN: there is none. */
+/* By which it joins two. */
 HA_IN_ int ha_scan_operation(ha_reduction op) {
-    switch (op) {
-    case HA_SUM:
-        return HA_ADD;
-    case HA_PRODUCT:
-        return HA_MULTIPLY;
-    case HA_MIN:
-        return HA_MINIMUM;
-    case HA_MAX:
-        return HA_MAXIMUM;
-    default:
-        return HA_ASSIGN;
-    }
+    return ha_op_counterpart(&ha_op_combine_words, (int)op);
 }
 
 /* What all scans begin with. */
@@ -160,12 +149,8 @@ HA_IN_ ha_dvalue ha_scan_first(ha_dtype type, ha_reduction op) {
 
 /* The line of the operation, of the type of x. */
 HA_IN_ ha_status ha_scan_check_operation(ha_scanning *s, ha_reduction op, const darray *x) {
-    ha_op_call c = {.operation = s->operation, .arrays = 1, .view = {x}};
-    const int operation = ha_scan_operation(op);
-    if (operation == HA_ASSIGN)
-        return ha_op_no_operation(s->operation, ha_op_show_reduction(op),
-                                  "HA_SUM, HA_PRODUCT, HA_MIN, HA_MAX");
-    const ha_status status = ha_op_check_line(&c, &ha_op_scans, operation);
+    ha_op_call c = {.operation = s->operation, .word = (int)op, .arrays = 1, .view = {x}};
+    const ha_status status = ha_op_check_line(&c, &ha_op_joins, ha_scan_operation(op));
     s->key.type = c.key.type;
     s->key.line = c.key.line;
     return status;
@@ -218,9 +203,9 @@ HA_IN_ ha_status ha_scan_run(ha_reduction op, const darray *y, const darray *x, 
         .operation = dimension == HA_SCAN_ALL_ ? "ha_scan" : "ha_scan_along",
         .context = context,
         .key = {.make = ha_scan_make, .of = {kind == HA_EXCLUSIVE ? HA_SCAN_EXCLUSIVE_ : 0}}};
-    ha_status status = ha_view_check(x, s.operation);
-    if (!status && kind != HA_INCLUSIVE && kind != HA_EXCLUSIVE)
-        status = ha_fail(HA_ERR_ARGUMENT, s.operation, "there is no scan of kind %d", (int)kind);
+    ha_status status = ha_op_check_word(&ha_op_scan_words, s.operation, (int)op);
+    if (!status) status = ha_op_check_word(&ha_op_kind_words, s.operation, (int)kind);
+    if (!status) status = ha_view_check(x, s.operation);
     if (!status && dimension != HA_SCAN_ALL_)
         status = ha_split_check_dimension(x, dimension, s.operation);
     if (!status) status = ha_scan_check(&s, op, y, x);

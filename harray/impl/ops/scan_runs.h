@@ -64,13 +64,13 @@ typedef struct ha_scan_row {
 } ha_scan_row;
 #define HA_SCAN_ROW_(T, operation, word, ...)                                                      \
     HA_IF_CHOSEN_(HA_IS_JOIN_##operation##_)                                                       \
-    ([HA_AT_##T * (HA_MAXIMUM - HA_ADD + 1) + (operation)-                                         \
-         HA_ADD] = {ha_scan_##word##_##T, ha_scan_lasts_##word##_##T}, )
-/* In the order of the lines of ha_op_scans. */
+    ([HA_AT_##T * HA_LINES_FROM_(HA_ADD, HA_MAXIMUM) + HA_LINES_FROM_(HA_ADD, operation) -         \
+         1] = {ha_scan_##word##_##T, ha_scan_lasts_##word##_##T}, )
+/* In the order of the lines of ha_op_joins. */
 static const ha_scan_row ha_scan_table[] = {HA_SCAN_LINES_(HA_SCAN_ROW_)};
 
 HA_IN_ const ha_scan_row *ha_scan_row_of(const ha_op_key *key) {
-    const ha_op_table *table = &ha_op_scans;
+    const ha_op_table *table = &ha_op_joins;
     return &ha_scan_table[(int)key->type->at * table->of_type + key->line->number - table->first];
 }
 

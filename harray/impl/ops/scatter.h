@@ -9,14 +9,11 @@ static const ha_op_line ha_scatter_assign_line = {.word = "assign"};
 
 /* The line of an operation; of HA_ASSIGN bytes. */
 HA_IN_ ha_status ha_scatter_line(const darray *y, int op, ha_op_key *key) {
-    ha_op_call c = {.operation = "ha_scatter", .arrays = 1, .view = {y}};
+    ha_op_call c = {.operation = "ha_scatter", .word = op, .arrays = 1, .view = {y}};
     key->type = ha_index_moved(y->array->element);
     key->line = &ha_scatter_assign_line;
     key->of[1] = op;
     if (op == HA_ASSIGN) return HA_OK;
-    if (op != HA_ADD && op != HA_MULTIPLY && op != HA_MINIMUM && op != HA_MAXIMUM)
-        return ha_op_no_combine("ha_scatter", op,
-                                "HA_ASSIGN, HA_ADD, HA_MULTIPLY, HA_MINIMUM, HA_MAXIMUM");
     const ha_status s = ha_op_check_line(&c, &ha_op_joins, op);
     key->type = c.key.type;
     key->line = c.key.line;
@@ -115,7 +112,8 @@ HA_IN_ ha_status ha_scatter_launch(const ha_op_key *key, const darray *y, const 
 HA_IN_ ha_status ha_scatter_run(int op, const darray *y, const darray *at, const darray *x,
                                 ha_context *context) {
     ha_op_key key = {.make = ha_scatter_make};
-    ha_status s = ha_scatter_check(y, at, x);
+    ha_status s = ha_op_check_word(&ha_op_scatter_words, "ha_scatter", op);
+    if (!s) s = ha_scatter_check(y, at, x);
     if (!s) s = ha_scatter_line(y, op, &key);
     if (s || ha_view_is_empty(x)) return s;
     key.of[0] = (int)ha_dtype_size(at->type);

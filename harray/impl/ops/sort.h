@@ -112,10 +112,9 @@ HA_IN_ ha_status ha_sort_run(ha_sorting *s) {
 /* ---- the calls ----------------------------------------------------------------------------------- */
 
 HA_IN_ ha_status ha_sort_check(const darray *x, ha_sort_order order, const char *operation) {
-    ha_status s = ha_sort_check_type(x, operation);
-    if (!s) s = ha_index_check_row(x, operation);
-    if (s || order == HA_ASCENDING || order == HA_DESCENDING) return s;
-    return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "%d is no order", (int)order);
+    ha_status s = ha_op_check_word(&ha_op_order_words, operation, (int)order);
+    if (!s) s = ha_sort_check_type(x, operation);
+    return s ? s : ha_index_check_row(x, operation);
 }
 
 /* Do numbers below n fit the type of `at`? */

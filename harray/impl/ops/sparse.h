@@ -50,7 +50,8 @@ HA_IN_ ha_status ha_sparse_check_side(const ha_sparse *v, const darray *at, cons
 
 /* What does not depend on indices. The types of values are those of an operation on no elements. */
 static ha_status ha_sparse_check(const ha_sparse *v, const void *count) {
-    ha_status s = ha_index_check_type(&v->z_at, v->operation);
+    ha_status s = ha_op_check_word(&ha_op_combine_words, v->operation, v->op);
+    if (!s) s = ha_index_check_type(&v->z_at, v->operation);
     if (!s) s = ha_index_check_row(&v->z_at, v->operation);
     if (!s) s = ha_op_check_written(&v->z_at, v->operation);
     if (!s) s = ha_view_check(&v->z, v->operation);

@@ -4,16 +4,18 @@
 
 #include "lines.h"
 
+/* How many lines a type has: first and last may be of two enumerations. */
+#define HA_LINES_FROM_(first, last) ((int)(last) - (int)(first) + 1)
 /* Line n of type T in a table whose operations are numbered from first to last. */
 #define HA_LINE_(T, first, last, n, word, uses, kind, arguments, numbers, gives, ...)              \
-    [HA_AT_##T * ((last) - (first) + 1) + (n) - (first)] = {                                       \
+    [HA_AT_##T * HA_LINES_FROM_(first, last) + HA_LINES_FROM_(first, n) - 1] = {                   \
         n,       #word, HA_TEXT_OF_(__VA_ARGS__), ha_row_##word##_##T, uses, kind, arguments,      \
         numbers, gives},
 /* One line more, as there may be none. */
-#define HA_OP_TABLE_(name, first, last, names, ...)                                                \
-    static const ha_op_line name##_lines[HA_AT_TYPES * ((last) - (first) + 1) + 1] = {             \
-        __VA_ARGS__[HA_AT_TYPES * ((last) - (first) + 1)] = HA_NO_OPERATION_};                     \
-    static const ha_op_table name = {name##_lines, first, (last) - (first) + 1, names};
+#define HA_OP_TABLE_(name, first, last, ...)                                                       \
+    static const ha_op_line name##_lines[HA_AT_TYPES * HA_LINES_FROM_(first, last) + 1] = {        \
+        __VA_ARGS__[HA_AT_TYPES * HA_LINES_FROM_(first, last)] = HA_NO_OPERATION_};                \
+    static const ha_op_table name = {name##_lines, first, HA_LINES_FROM_(first, last)};
 #define HA_NO_OPERATION_                                                                           \
     { 0, NULL, NULL, NULL, NULL, HA_OP_PLAIN, 0, 0, HA_DTYPE_NONE }
 
@@ -35,20 +37,11 @@
 
 /* ---- of one and of two arguments ----------------------------------------------------------------- */
 
-#define HA_NAMED_(T, operation, ...) [operation] = #operation,
-#define HA_OTHER_NAMED_(T, R, kind, operation, ...) [operation] = #operation,
-static const char *const ha_op_map_names[] = {
-    HA_MAPS_OF_REAL_(HA_NAMED_, , ) HA_OTHERS_OF_REAL_(HA_OTHER_NAMED_, HA_NO_LINE_, , , )
-        HA_NAMED_(, HA_CONJUGATE, ) HA_NAMED_(, HA_REAL_PART, ) HA_NAMED_(, HA_IMAGINARY_PART, )
-            HA_NAMED_(, HA_ARGUMENT, )};
-static const char *const ha_op_combine_names[] = {
-    HA_NAMED_(, HA_ASSIGN, ) HA_COMBINES_OF_REAL_(HA_NAMED_, , ) HA_COMPARISONS_(HA_NAMED_, )
-        HA_OTHERS_OF_REAL_(HA_NO_LINE_, HA_OTHER_NAMED_, , , )};
-
-#define HA_MAP_LINE_(T, ...) HA_LINE_OF_NUMBERS_(T, 0, HA_MAPS_ - 1, 1, 0, __VA_ARGS__)
-#define HA_MAP_CALL_(T, ...) HA_LINE_WITH_CALLS_(T, 0, HA_MAPS_ - 1, 1, __VA_ARGS__)
-#define HA_MAP_OTHER_(T, ...) HA_LINE_TO_OTHER_(T, 0, HA_MAPS_ - 1, 1, __VA_ARGS__)
-HA_OP_TABLE_(ha_op_maps, 0, HA_MAPS_ - 1, ha_op_map_names,
+enum { HA_LAST_MAP_ = HA_MAPS_ - 1 };
+#define HA_MAP_LINE_(T, ...) HA_LINE_OF_NUMBERS_(T, HA_NEGATE, HA_LAST_MAP_, 1, 0, __VA_ARGS__)
+#define HA_MAP_CALL_(T, ...) HA_LINE_WITH_CALLS_(T, HA_NEGATE, HA_LAST_MAP_, 1, __VA_ARGS__)
+#define HA_MAP_OTHER_(T, ...) HA_LINE_TO_OTHER_(T, HA_NEGATE, HA_LAST_MAP_, 1, __VA_ARGS__)
+HA_OP_TABLE_(ha_op_maps, HA_NEGATE, HA_LAST_MAP_,
              HA_LINES_OF_TYPES_(HA_MAP_LINE_, HA_NO_LINE_, HA_NO_LINE_, HA_NO_LINE_, HA_NO_LINE_)
                  HA_OTHERS_OF_TYPES_(HA_MAP_OTHER_, HA_NO_LINE_)
                      HA_CALLS_OF_TYPES_(HA_MAP_CALL_, HA_NO_LINE_))
@@ -60,12 +53,12 @@ enum { HA_LAST_COMBINE_ = HA_COMBINES_ - 1 };
 #define HA_COMBINE_MASK_(T, operation, word, ...)                                                  \
     HA_LINE_(T, 0, HA_LAST_COMBINE_, operation, word, NULL, HA_OP_MASK, 2, 0, HA_DTYPE_NONE,       \
              __VA_ARGS__)
-HA_OP_TABLE_(ha_op_combines, 0, HA_LAST_COMBINE_, ha_op_combine_names,
+HA_OP_TABLE_(ha_op_combines, 0, HA_LAST_COMBINE_,
              HA_LINES_OF_TYPES_(HA_NO_LINE_, HA_COMBINE_LINE_, HA_NO_LINE_, HA_COMBINE_MASK_,
                                 HA_NO_LINE_) HA_OTHERS_OF_TYPES_(HA_NO_LINE_, HA_COMBINE_OTHER_)
                  HA_CALLS_OF_TYPES_(HA_NO_LINE_, HA_COMBINE_CALL_))
 
-/* Those by which scans and scatters join numbers, named as combines and as reductions. */
+/* Those by which scans and scatters join numbers. */
 #define HA_IS_JOIN_HA_ADD_ ~, 1
 #define HA_IS_JOIN_HA_MULTIPLY_ ~, 1
 #define HA_IS_JOIN_HA_MINIMUM_ ~, 1
@@ -73,20 +66,14 @@ HA_OP_TABLE_(ha_op_combines, 0, HA_LAST_COMBINE_, ha_op_combine_names,
 #define HA_JOIN_LINE_(T, operation, ...)                                                           \
     HA_IF_CHOSEN_(HA_IS_JOIN_##operation##_)                                                       \
     (HA_LINE_OF_NUMBERS_(T, HA_ADD, HA_MAXIMUM, 2, 0, operation, __VA_ARGS__))
-HA_OP_TABLE_(ha_op_joins, HA_ADD, HA_MAXIMUM, ha_op_combine_names,
+HA_OP_TABLE_(ha_op_joins, HA_ADD, HA_MAXIMUM,
              HA_LINES_OF_TYPES_(HA_NO_LINE_, HA_JOIN_LINE_, HA_NO_LINE_, HA_NO_LINE_, HA_NO_LINE_))
-static const char *const ha_op_scan_names[] = {[HA_ADD] = "HA_SUM",
-                                               [HA_MULTIPLY] = "HA_PRODUCT",
-                                               [HA_MINIMUM] = "HA_MIN",
-                                               [HA_MAXIMUM] = "HA_MAX"};
-static const ha_op_table ha_op_scans = {ha_op_joins_lines, HA_ADD, HA_MAXIMUM - HA_ADD + 1,
-                                        ha_op_scan_names};
 
 #define HA_IS_SUBTRACT_HA_SUBTRACT_ ~, 1
 #define HA_SUBTRACT_LINE_(T, operation, ...)                                                       \
     HA_IF_CHOSEN_(HA_IS_SUBTRACT_##operation##_)                                                   \
     (HA_LINE_OF_NUMBERS_(T, HA_SUBTRACT, HA_SUBTRACT, 2, 0, operation, __VA_ARGS__))
-HA_OP_TABLE_(ha_op_subtract, HA_SUBTRACT, HA_SUBTRACT, ha_op_combine_names,
+HA_OP_TABLE_(ha_op_subtract, HA_SUBTRACT, HA_SUBTRACT,
              HA_LINES_OF_TYPES_(HA_NO_LINE_, HA_SUBTRACT_LINE_, HA_NO_LINE_, HA_NO_LINE_,
                                 HA_NO_LINE_))
 
@@ -95,7 +82,7 @@ HA_OP_TABLE_(ha_op_subtract, HA_SUBTRACT, HA_SUBTRACT, ha_op_combine_names,
     HA_IF_CHOSEN_(HA_IS_DIFFERS_##operation##_)                                                    \
     (HA_LINE_(T, HA_IS_NOT_EQUAL, HA_IS_NOT_EQUAL, operation, word, NULL, HA_OP_MASK, 2, 0,        \
               HA_DTYPE_NONE, __VA_ARGS__))
-HA_OP_TABLE_(ha_op_differs, HA_IS_NOT_EQUAL, HA_IS_NOT_EQUAL, ha_op_combine_names,
+HA_OP_TABLE_(ha_op_differs, HA_IS_NOT_EQUAL, HA_IS_NOT_EQUAL,
              HA_LINES_OF_TYPES_(HA_NO_LINE_, HA_NO_LINE_, HA_NO_LINE_, HA_DIFFERS_LINE_,
                                 HA_NO_LINE_))
 
@@ -108,12 +95,12 @@ HA_OP_TABLE_(ha_op_differs, HA_IS_NOT_EQUAL, HA_IS_NOT_EQUAL, ha_op_combine_name
 #define HA_IS_AXPBY_axpby_ ~, 1
 #define HA_AXPBY_LINE_(T, word, ...)                                                               \
     HA_IF_CHOSEN_(HA_IS_AXPBY_##word##_)(HA_ONLY_LINE_(T, 2, 2, word, __VA_ARGS__))
-HA_OP_TABLE_(ha_op_axpby, 0, 0, NULL,
+HA_OP_TABLE_(ha_op_axpby, 0, 0,
              HA_LINES_OF_TYPES_(HA_NO_LINE_, HA_NO_LINE_, HA_AXPBY_LINE_, HA_NO_LINE_, HA_NO_LINE_))
 #define HA_IS_CLIP_clip_ ~, 1
 #define HA_CLIP_LINE_(T, word, ...)                                                                \
     HA_IF_CHOSEN_(HA_IS_CLIP_##word##_)(HA_ONLY_LINE_(T, 1, 2, word, __VA_ARGS__))
-HA_OP_TABLE_(ha_op_clip, 0, 0, NULL,
+HA_OP_TABLE_(ha_op_clip, 0, 0,
              HA_LINES_OF_TYPES_(HA_NO_LINE_, HA_NO_LINE_, HA_CLIP_LINE_, HA_NO_LINE_, HA_NO_LINE_))
 
 /* Of the place of an element. */
@@ -122,12 +109,12 @@ HA_OP_TABLE_(ha_op_clip, 0, 0, NULL,
 #define HA_IS_FILL_fill_ ~, 1
 #define HA_FILL_LINE_(T, word, ...)                                                                \
     HA_IF_CHOSEN_(HA_IS_FILL_##word##_)(HA_PLACE_LINE_(T, word, __VA_ARGS__))
-HA_OP_TABLE_(ha_op_fill, 0, 0, NULL,
+HA_OP_TABLE_(ha_op_fill, 0, 0,
              HA_LINES_OF_TYPES_(HA_NO_LINE_, HA_NO_LINE_, HA_NO_LINE_, HA_NO_LINE_, HA_FILL_LINE_))
 #define HA_IS_SEQUENCE_sequence_ ~, 1
 #define HA_SEQUENCE_LINE_(T, word, ...)                                                            \
     HA_IF_CHOSEN_(HA_IS_SEQUENCE_##word##_)(HA_PLACE_LINE_(T, word, __VA_ARGS__))
-HA_OP_TABLE_(ha_op_sequence, 0, 0, NULL,
+HA_OP_TABLE_(ha_op_sequence, 0, 0,
              HA_LINES_OF_TYPES_(HA_NO_LINE_, HA_NO_LINE_, HA_NO_LINE_, HA_NO_LINE_,
                                 HA_SEQUENCE_LINE_))
 
@@ -140,13 +127,13 @@ enum { HA_RANDOM_PLAIN_, HA_RANDOM_SMALL_ };
     HA_RANDOM_LINE_OF_(T, HA_RANDOM_PLAIN_, random, __VA_ARGS__)
 #define HA_SMALL_LINE_(T, n, parts, ...)                                                           \
     HA_RANDOM_LINE_OF_(T, HA_RANDOM_SMALL_, random_small, __VA_ARGS__)
-HA_OP_TABLE_(ha_op_random, 0, HA_RANDOM_SMALL_, NULL,
+HA_OP_TABLE_(ha_op_random, 0, HA_RANDOM_SMALL_,
              HA_RANDOM_OF_TYPES_(HA_RANDOM_LINE_, HA_RANDOM_BITS_AT_)
                  HA_RANDOM_OF_SMALL_(HA_SMALL_LINE_, HA_RANDOM_BITS_AT_))
 #define HA_NORMAL_LINE_(T, n, parts, ...)                                                          \
     HA_LINE_(T, 0, 0, 0, normal, ha_uses_ha_random_bits, HA_OP_RANDOM, 0, 2, HA_DTYPE_NONE,        \
              __VA_ARGS__)
-HA_OP_TABLE_(ha_op_normal, 0, 0, NULL, HA_NORMAL_OF_TYPES_(HA_NORMAL_LINE_, HA_RANDOM_BITS_AT_))
+HA_OP_TABLE_(ha_op_normal, 0, 0, HA_NORMAL_OF_TYPES_(HA_NORMAL_LINE_, HA_RANDOM_BITS_AT_))
 
 /* Of elements of 1, 2, 4, 8 and 16 bytes, whatever type they have. */
 #define HA_CHOICE_LINE_(T)                                                                         \
@@ -154,7 +141,7 @@ HA_OP_TABLE_(ha_op_normal, 0, 0, NULL, HA_NORMAL_OF_TYPES_(HA_NORMAL_LINE_, HA_R
 static const ha_op_line ha_op_choice_lines[] = {
     HA_CHOICE_LINE_(uint8_t), HA_CHOICE_LINE_(uint16_t), HA_CHOICE_LINE_(uint32_t),
     HA_CHOICE_LINE_(uint64_t), HA_CHOICE_LINE_(ha_c128)};
-static const ha_op_table ha_op_choice = {ha_op_choice_lines, 0, 0, NULL};
+static const ha_op_table ha_op_choice = {ha_op_choice_lines, 0, 0};
 
 /* ---- of lanes ------------------------------------------------------------------------------------ */
 
@@ -167,21 +154,21 @@ static const ha_op_table ha_op_choice = {ha_op_choice_lines, 0, 0, NULL};
 #define HA_VALUE_LINE_(T, R, lane, word, ...)                                                      \
     HA_IF_CHOSEN_(HA_IS_VALUE_##word##_)                                                           \
     (HA_LANE_LINE_(HA_LANE_VALUE_, HA_LANE_VALUE_, T, R, lane, word, __VA_ARGS__))
-HA_OP_TABLE_(ha_op_lanes_of_value, HA_LANE_VALUE_, HA_LANE_VALUE_, NULL,
+HA_OP_TABLE_(ha_op_lanes_of_value, HA_LANE_VALUE_, HA_LANE_VALUE_,
              HA_LANES_OF_TYPES_(HA_VALUE_LINE_))
 
 #define HA_IS_THERE_is_there_ ~, 1
 #define HA_THERE_LINE_(T, R, lane, word, ...)                                                      \
     HA_IF_CHOSEN_(HA_IS_THERE_##word##_)                                                           \
     (HA_LANE_LINE_(HA_LANE_IS_THERE_, HA_LANE_IS_THERE_, T, R, lane, word, __VA_ARGS__))
-HA_OP_TABLE_(ha_op_lanes_of_is_there, HA_LANE_IS_THERE_, HA_LANE_IS_THERE_, NULL,
+HA_OP_TABLE_(ha_op_lanes_of_is_there, HA_LANE_IS_THERE_, HA_LANE_IS_THERE_,
              HA_LANES_OF_TYPES_(HA_THERE_LINE_))
 
 #define HA_IS_PRODUCT_product_of_ ~, 1
 #define HA_PRODUCT_LINE_(T, R, lane, word, ...)                                                    \
     HA_IF_CHOSEN_(HA_IS_PRODUCT_##word##_)                                                         \
     (HA_LANE_LINE_(HA_LANE_PRODUCT_, HA_LANE_PRODUCT_, T, R, lane, word, __VA_ARGS__))
-HA_OP_TABLE_(ha_op_lanes_of_product, HA_LANE_PRODUCT_, HA_LANE_PRODUCT_, NULL,
+HA_OP_TABLE_(ha_op_lanes_of_product, HA_LANE_PRODUCT_, HA_LANE_PRODUCT_,
              HA_LANES_OF_TYPES_(HA_PRODUCT_LINE_))
 
 #define HA_IS_SIZE_abs_of_ ~, 1
@@ -189,8 +176,7 @@ HA_OP_TABLE_(ha_op_lanes_of_product, HA_LANE_PRODUCT_, HA_LANE_PRODUCT_, NULL,
 #define HA_SIZE_LINE_(T, R, lane, word, ...)                                                       \
     HA_IF_CHOSEN_(HA_IS_SIZE_##word##_)                                                            \
     (HA_LANE_LINE_(HA_LANE_ABS_, HA_LANE_SQUARE_, T, R, lane, word, __VA_ARGS__))
-HA_OP_TABLE_(ha_op_lanes_of_size, HA_LANE_ABS_, HA_LANE_SQUARE_, NULL,
-             HA_LANES_OF_TYPES_(HA_SIZE_LINE_))
+HA_OP_TABLE_(ha_op_lanes_of_size, HA_LANE_ABS_, HA_LANE_SQUARE_, HA_LANES_OF_TYPES_(HA_SIZE_LINE_))
 
 #define HA_IS_DIFFERENCE_abs_difference_of_ ~, 1
 #define HA_IS_DIFFERENCE_square_of_difference_ ~, 1
@@ -199,6 +185,6 @@ HA_OP_TABLE_(ha_op_lanes_of_size, HA_LANE_ABS_, HA_LANE_SQUARE_, NULL,
     (HA_LANE_LINE_(HA_LANE_ABS_DIFFERENCE_, HA_LANE_SQUARE_OF_DIFFERENCE_, T, R, lane, word,       \
                    __VA_ARGS__))
 HA_OP_TABLE_(ha_op_lanes_of_difference, HA_LANE_ABS_DIFFERENCE_, HA_LANE_SQUARE_OF_DIFFERENCE_,
-             NULL, HA_LANES_OF_TYPES_(HA_DIFFERENCE_LINE_))
+             HA_LANES_OF_TYPES_(HA_DIFFERENCE_LINE_))
 
 #endif

@@ -352,18 +352,4 @@ HA_IN_ const ha_op_across *ha_op_across_of(ha_dtype type, const ha_op_tree *tree
     return a;
 }
 
-/* Its name, for messages. */
-HA_IN_ ha_op_shown ha_op_show_reduction(ha_reduction operation) {
-    static const char *const names[] = {"HA_SUM",    "HA_PRODUCT", "HA_MIN", "HA_MAX",
-                                        "HA_AND",    "HA_OR",      "HA_XOR", "HA_SUM_EXACT",
-                                        "HA_MIN_AT", "HA_MAX_AT"};
-    ha_op_shown shown;
-    const size_t n = (size_t)operation;
-    if (n < sizeof names / sizeof *names)
-        snprintf(shown.text, sizeof shown.text, "%s", names[n]);
-    else
-        snprintf(shown.text, sizeof shown.text, "reduction %d", (int)operation);
-    return shown;
-}
-
 #endif

@@ -1,0 +1,29 @@
+/* Words that say what is computed: a constant that is a word of another function does not compile. */
+#ifndef HARRAY_DETAIL_WORD_H
+#define HARRAY_DETAIL_WORD_H
+
+#include "../status.h"
+
+/* The caller's line. The numbers of the word go from 256 times `family` on; what is known at run time only is looked at there, as
+ * is 0. */
+#define HA_SITE_OF_WORD_(word, family, function, meant)                                            \
+    __extension__({                                                                                \
+        HA_STATIC_ASSERT_((int)HA_IF_CONSTANT_(word) == 0 ||                                       \
+                              (int)HA_IF_CONSTANT_(word) / 256 == (family),                        \
+                          function " takes " meant);                                               \
+        &HA_SITE[0];                                                                               \
+    })
+#define HA_SITE_OF_TWO_(word, function)                                                            \
+    HA_SITE_OF_WORD_(                                                                              \
+        word, 0, function,                                                                         \
+        "an operation of two arguments: HA_ADD (not HA_SUM), HA_MULTIPLY (not HA_PRODUCT), "       \
+        "HA_MINIMUM (not HA_MIN), HA_MAXIMUM (not HA_MAX)")
+#define HA_SITE_OF_REDUCTION_(word, function)                                                      \
+    HA_SITE_OF_WORD_(                                                                              \
+        word, 1, function,                                                                         \
+        "a reduction: HA_SUM (not HA_ADD), HA_PRODUCT (not HA_MULTIPLY), HA_MIN (not "             \
+        "HA_MINIMUM), HA_MAX (not HA_MAXIMUM)")
+#define HA_SITE_OF_ONE_(word, function)                                                            \
+    HA_SITE_OF_WORD_(word, 2, function, "an operation of one argument: HA_NEGATE to HA_IS_FINITE")
+
+#endif
