@@ -49,7 +49,7 @@ HA_IN_ ha_status ha_view_fill(const darray *x, const void *value, ha_context *co
     HA_TELLS_EVENTS_;
     const char *const operation = "darray_fill";
     ha_context *c = ha_resolve(context);
-    ha_status s = ha_view_check_repeats(x, operation, site);
+    ha_status s = ha_view_check_repeats(x, operation);
     if (!s && !value) s = ha_view_fail(HA_ERR_ARGUMENT, operation, x, "the value is NULL");
     if (s || ha_view_is_empty(x)) return s;
     if (!ha_is_host(c) && ha_view_has_no_gaps(x))
@@ -60,6 +60,7 @@ HA_IN_ ha_status ha_view_fill(const darray *x, const void *value, ha_context *co
 
 ha_status darray_fill_element_(darray x, const void *value, ha_context *context, const char *site) {
     site = ha_from(site);
+    HA_CALLED_FROM_(site);
     const ha_status s = ha_view_check(&x, "darray_fill");
     return s ? s : ha_view_fill(&x, value, context, site);
 }
@@ -75,6 +76,7 @@ HA_IN_ ha_status ha_view_number(const darray *x, ha_dvalue value, ha_dvalue *con
 
 ha_status darray_fill_(darray x, ha_dvalue value, ha_context *context, const char *site) {
     site = ha_from(site);
+    HA_CALLED_FROM_(site);
     ha_dvalue converted;
     ha_status s = ha_view_number(&x, value, &converted, "darray_fill");
     return s ? s : ha_view_fill(&x, converted.bytes, context, site);
@@ -114,7 +116,7 @@ ha_status darray_set_element_(darray x, const int64_t *index, const void *value)
     const char *const operation = "darray_set";
     size_t element = 0;
     ha_status s = ha_view_element(&x, index, value, &element, operation);
-    if (!s) s = ha_copy_check(&x, &x, operation, operation);
+    if (!s) s = ha_view_check_repeats(&x, operation);
     return s ? s : ha_array_set(x.array, element, value);
 }
 
@@ -147,7 +149,9 @@ ha_status darray_set(darray x, int rank, const int64_t *index, ha_dvalue value) 
 ha_status darray_equal_(darray a, darray b, int *equal, const char *site) {
     site = ha_from(site);
     HA_TELLS_EVENTS_;
+    HA_CALLED_FROM_(site);
     const char *const operation = "darray_equal";
+    const ha_argument left = {"a", &a}, right = {"b", &b};
     ha_open_set t = {.operation = operation, .views_checked = 1};
     ha_access x, y;
     ha_request requests[] = {{.access = &x, .context = ha_host(), .how = HA_READ, .view = &a},
@@ -157,7 +161,7 @@ ha_status darray_equal_(darray a, darray b, int *equal, const char *site) {
     if (s) return s;
     if (!equal) return ha_view_fail(HA_ERR_ARGUMENT, operation, &a, "the result is NULL");
     if (!ha_views_match(&a, &b))
-        return ha_views_refuse(&a, &b, "these types cannot be compared", operation, site);
+        return ha_pair_refuse(left, right, "these types cannot be compared", operation);
     const int same = ha_extents_equal(a.rank, a.extent, b.rank, b.extent);
     if (!same || ha_view_is_empty(&a)) {
         *equal = same;

@@ -270,6 +270,7 @@ ha_status ha_span_of_(ha_access *x, size_t access_bytes, const void *array, size
 
 ha_status darray_prefetch_(darray x, ha_context *c, const char *site) {
     site = ha_from(site);
+    HA_CALLED_FROM_(site);
     ha_status s = ha_view_check(&x, "darray_prefetch");
     return s ? s : ha_prefetch_darray(&x, c, site);
 }

@@ -35,6 +35,40 @@ __attribute__((format(printf, 4, 5))) HA_IN_ ha_status ha_view_fail(ha_status s,
                    reason);
 }
 
+/* An array, and what the call names it. */
+typedef struct ha_argument {
+    const char *name;
+    const darray *view;
+} ha_argument;
+#define HA_ARGUMENT_(x) ((ha_argument){#x, x})
+
+/* "y, double (12) of array 'velocity'" */
+HA_IN_ void ha_argument_print(const ha_argument *a, ha_text *t) {
+    char shape[96];
+    const ha_name name = ha_name_of(a->view->array);
+    darray_print_shape(*a->view, shape, sizeof shape);
+    ha_print(t, "%s, %s", a->name, shape);
+    if (*name.text) ha_print(t, " of array '%s'", name.text);
+}
+
+/* Arrays that do not fit to each other: each with its name among the arguments. */
+HA_IN_ ha_status ha_arguments_refuse(const ha_argument *argument, int n, const char *why,
+                                     const char *operation) {
+    char text[400];
+    ha_text t = ha_text_into(text, sizeof text);
+    for (int i = 0; i < n; i++) {
+        if (i) ha_print(&t, "%s", i < n - 1 ? ", " : ", and ");
+        ha_argument_print(&argument[i], &t);
+    }
+    return ha_fail(HA_ERR_ARGUMENT, operation, "%s: %s", text, why);
+}
+
+HA_IN_ ha_status ha_pair_refuse(ha_argument x, ha_argument y, const char *why,
+                                const char *operation) {
+    const ha_argument both[] = {x, y};
+    return ha_arguments_refuse(both, 2, why, operation);
+}
+
 /* A number for elements of a view. */
 HA_IN_ ha_status ha_view_convert(const darray *x, const ha_dvalue *value, ha_dtype type,
                                  ha_dvalue *result, const char *operation) {
@@ -199,19 +233,19 @@ HA_IN_ int ha_strides_repeat(int rank, const int64_t *extent, const int64_t *str
 }
 
 /* Can it be written? */
-HA_IN_ ha_status ha_view_check_repeats(const darray *x, const char *operation, const char *site) {
+HA_IN_ ha_status ha_view_check_repeats(const darray *x, const char *operation) {
     if (!ha_strides_repeat(x->rank, x->extent, x->stride)) return HA_OK;
     return ha_view_fail(HA_ERR_ARGUMENT, operation, x,
-                        "%s: it repeats elements (strides %s), and can only be read", ha_from(site),
+                        "it repeats elements (strides %s), and can only be read",
                         ha_show(x->rank, x->stride).text);
 }
 
 /* Can it be opened? Only for reading, where it repeats elements. */
 HA_IN_ ha_status ha_view_check_opened(const darray *x, unsigned how, const char *operation,
                                       const char *site) {
+    HA_CALLED_FROM_(site);
     const ha_status s = ha_view_check(x, operation);
-    return s || (how & ~(unsigned)HA_TRY) == HA_READ ? s
-                                                     : ha_view_check_repeats(x, operation, site);
+    return s || (how & ~(unsigned)HA_TRY) == HA_READ ? s : ha_view_check_repeats(x, operation);
 }
 
 /* Whether its elements are all that lies between the first and the last of them in memory. Its numbers may be made up:

@@ -18,9 +18,10 @@ HA_IN_ ha_status ha_offsets_check(const darray *offsets, const darray *counts) {
     if (kind != HA_KIND_SIGNED && kind != HA_KIND_UNSIGNED)
         return ha_view_fail(HA_ERR_ARGUMENT, operation, counts, "a count is an integer");
     if (offsets->extent[0] - 1 != counts->extent[0])
-        return ha_views_refuse(offsets, counts, "there is one offset more than there are counts",
-                               operation, "");
-    return ha_view_is_empty(counts) ? HA_OK : ha_index_check_apart(offsets, counts, operation);
+        return ha_pair_refuse(HA_ARGUMENT_(offsets), HA_ARGUMENT_(counts),
+                              "there is one offset more than there are counts", operation);
+    if (ha_view_is_empty(counts)) return HA_OK;
+    return ha_index_check_apart(HA_ARGUMENT_(offsets), HA_ARGUMENT_(counts), operation);
 }
 
 HA_IN_ ha_status ha_offsets_reduce(const darray *counts, const ha_op_table *lanes, int lane,
@@ -111,7 +112,8 @@ ha_status ha_differences_(darray y, darray x, int dimension, ha_context *context
                     .context = context,
                     .arrays = 3,
                     .typed = 1,
-                    .view = {&y, &next, &own}};
+                    .view = {&y, &next, &own},
+                    .name = {"y", "a part of x", "a part of x"}};
     ha_status s = HA_OK;
     HA_FROM(site) {
         s = ha_split_check_dimension(&x, dimension, c.operation);
@@ -121,8 +123,8 @@ ha_status ha_differences_(darray y, darray x, int dimension, ha_context *context
             next.offset += next.stride[dimension];
             s = ha_extents_equal(y.rank, y.extent, own.rank, own.extent)
                     ? ha_op_run_line(&c, &ha_op_subtract, HA_SUBTRACT)
-                    : ha_views_refuse(&y, &x, "the extents are not those, but one less there",
-                                      c.operation, "");
+                    : ha_pair_refuse((ha_argument){"y", &y}, (ha_argument){"x", &x},
+                                     "the extents are not those, but one less there", c.operation);
         }
     }
     return s;

@@ -36,31 +36,34 @@ HA_IN_ darray ha_sparse_part(darray x, int64_t n) {
 
 /* ---- what is refused ----------------------------------------------------------------------------- */
 
-HA_IN_ ha_status ha_sparse_check_side(const ha_sparse *v, const darray *at, const darray *values) {
+HA_IN_ ha_status ha_sparse_check_side(const ha_sparse *v, int side) {
+    const darray *at = &v->at[side], *values = &v->values[side];
+    const ha_argument places = {side ? "y_at" : "x_at", at}, given = {side ? "y" : "x", values};
     ha_status s = ha_index_check_type(at, v->operation);
     if (!s) s = ha_index_check_row(at, v->operation);
     if (!s) s = ha_view_check(values, v->operation);
     if (!s) s = ha_index_check_row(values, v->operation);
     if (s) return s;
     if (at->type != v->z_at.type)
-        return ha_views_refuse(&v->z_at, at, "the types are not the same", v->operation, "");
+        return ha_pair_refuse((ha_argument){"z_at", &v->z_at}, places, "the types are not the same",
+                              v->operation);
     if (at->extent[0] == values->extent[0]) return HA_OK;
-    return ha_views_refuse(at, values, "there are not as many values as indices", v->operation, "");
+    return ha_pair_refuse(places, given, "there are not as many values as indices", v->operation);
 }
 
 /* What does not depend on indices. The types of values are those of an operation on no elements. */
-static ha_status ha_sparse_check(const ha_sparse *v, const void *count) {
+static ha_status ha_sparse_check(const ha_sparse *v, ha_dtype type, const void *count) {
     ha_status s = ha_index_check_type(&v->z_at, v->operation);
     if (!s) s = ha_index_check_row(&v->z_at, v->operation);
     if (!s) s = ha_op_check_written(&v->z_at, v->operation);
     if (!s) s = ha_view_check(&v->z, v->operation);
     if (!s) s = ha_index_check_row(&v->z, v->operation);
     if (!s) s = ha_op_check_written(&v->z, v->operation);
-    for (int side = 0; side < 2 && !s; side++)
-        s = ha_sparse_check_side(v, &v->at[side], &v->values[side]);
-    if (!s) s = ha_index_check_apart(&v->z_at, &v->z, v->operation);
-    if (!s && !count)
-        s = ha_fail(HA_ERR_ARGUMENT, v->operation, "there is no number for the count");
+    for (int side = 0; side < 2 && !s; side++) s = ha_sparse_check_side(v, side);
+    if (!s)
+        s = ha_index_check_apart((ha_argument){"z_at", &v->z_at}, (ha_argument){"z", &v->z},
+                                 v->operation);
+    if (!s) s = ha_op_check_result(v->operation, "the count", type, count);
     if (s) return s;
     return ha_combine(v->op, ha_sparse_part(v->z, 0), ha_sparse_part(v->values[0], 0),
                       ha_sparse_part(v->values[1], 0), v->context);
@@ -210,7 +213,7 @@ ha_status ha_sparse_combine_(int op, darray z_at, darray z, darray x_at, darray 
                    .values = {x, y}};
     ha_status s = HA_OK;
     HA_FROM(site) {
-        s = ha_sparse_check(&v, count);
+        s = ha_sparse_check(&v, type, count);
         if (!s) s = ha_sparse_run(&v, type, count);
         s = ha_op_told(s, is_kept, v.operation);
         while (v.makes > 0) {
