@@ -127,7 +127,9 @@ HA_IN_ ha_status ha_view_rank(const darray *x, int rank, const char *operation) 
                         x->rank);
 }
 
-ha_status darray_get(darray x, int rank, const int64_t *index, ha_dvalue *value) {
+ha_status darray_get_(darray x, int rank, const int64_t *index, ha_dvalue *value,
+                      const char *site) {
+    HA_CALLED_FROM_(site);
     unsigned char bytes[16];
     ha_dvalue none;
     ha_status s = ha_view_number(&x, ha_dvalue_of_bool(0), &none, "darray_get");
@@ -137,7 +139,8 @@ ha_status darray_get(darray x, int rank, const int64_t *index, ha_dvalue *value)
     return s;
 }
 
-ha_status darray_set(darray x, int rank, const int64_t *index, ha_dvalue value) {
+ha_status darray_set_(darray x, int rank, const int64_t *index, ha_dvalue value, const char *site) {
+    HA_CALLED_FROM_(site);
     ha_dvalue converted;
     ha_status s = ha_view_number(&x, value, &converted, "darray_set");
     if (!s) s = ha_view_rank(&x, rank, "darray_set");

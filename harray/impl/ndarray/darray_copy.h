@@ -276,7 +276,8 @@ HA_IN_ darray ha_view_copied(const darray *x, ha_type type, ha_dtype dtype, ha_o
     return (darray){.rank = 0};
 }
 
-darray darray_contiguous(darray x, ha_order order, ha_context *context) {
+darray darray_contiguous_(darray x, ha_order order, ha_context *context, const char *site) {
+    HA_CALLED_FROM_(site);
     HA_TELLS_EVENTS_;
     const char *const operation = "darray_contiguous";
     const ha_type none = {"no type", 0};
@@ -285,7 +286,8 @@ darray darray_contiguous(darray x, ha_order order, ha_context *context) {
                           operation);
 }
 
-darray darray_convert(darray x, ha_dtype type, ha_context *context) {
+darray darray_convert_(darray x, ha_dtype type, ha_context *context, const char *site) {
+    HA_CALLED_FROM_(site);
     HA_TELLS_EVENTS_;
     const char *const operation = "darray_convert";
     if (ha_view_check(&x, operation)) return (darray){.rank = 0};

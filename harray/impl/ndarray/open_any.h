@@ -51,7 +51,7 @@ darray darray_of_any_(const void *array, size_t bytes) {
         return (darray){.array = a,
                         .type = ha_dtype_of_array(a),
                         .rank = 1,
-                        .extent = {(int64_t)ha_array_size(a)},
+                        .extent = {ha_is_freed(a) ? 0 : (int64_t)ha_array_size(a)},
                         .stride = {1}};
     if (bytes != sizeof(darray))
         return darray_of_typed_(array, ha_dtype_of_array(a), (int)ha_typed_rank(bytes));

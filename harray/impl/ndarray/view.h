@@ -312,7 +312,9 @@ HA_IN_ void ha_view_take(darray *x, int d, ha_steps steps) {
     x->origin[d] = 0;
 }
 
-darray darray_slice(darray x, int dimension, int64_t start, int64_t stop, int64_t step) {
+darray darray_slice_(darray x, int dimension, int64_t start, int64_t stop, int64_t step,
+                     const char *site) {
+    HA_CALLED_FROM_(site);
     const char *const operation = "darray_slice";
     ha_steps steps = {0, 1, 0};
     if (ha_view_check(&x, operation) || ha_view_dimension(&x, dimension, operation) ||
@@ -333,7 +335,8 @@ HA_IN_ ha_status ha_box_steps(const darray *x, const int64_t *low, const int64_t
     return s;
 }
 
-darray darray_part(darray x, const int64_t *low, const int64_t *high) {
+darray darray_part_(darray x, const int64_t *low, const int64_t *high, const char *site) {
+    HA_CALLED_FROM_(site);
     ha_steps steps[HA_MOST_RANK];
     if (ha_box_steps(&x, low, high, steps, "darray_part")) return (darray){.rank = 0};
     for (int d = 0; d < x.rank; d++)
@@ -349,7 +352,9 @@ HA_IN_ darray ha_view_keep(darray x, int d, int64_t first, int64_t count) {
     return x;
 }
 
-ha_status darray_shell(darray x, const int64_t *low, const int64_t *high, darray *side) {
+ha_status darray_shell_(darray x, const int64_t *low, const int64_t *high, darray *side,
+                        const char *site) {
+    HA_CALLED_FROM_(site);
     const char *const operation = "darray_shell";
     ha_steps steps[HA_MOST_RANK];
     ha_status s = ha_box_steps(&x, low, high, steps, operation);
@@ -366,7 +371,8 @@ ha_status darray_shell(darray x, const int64_t *low, const int64_t *high, darray
     return s;
 }
 
-darray darray_fix(darray x, int dimension, int64_t index) {
+darray darray_fix_(darray x, int dimension, int64_t index, const char *site) {
+    HA_CALLED_FROM_(site);
     const char *const operation = "darray_fix";
     if (ha_view_check(&x, operation) || ha_view_dimension(&x, dimension, operation))
         return (darray){.rank = 0};
@@ -380,7 +386,8 @@ darray darray_fix(darray x, int dimension, int64_t index) {
     return ha_view_done(x);
 }
 
-darray darray_flip(darray x, int dimension) {
+darray darray_flip_(darray x, int dimension, const char *site) {
+    HA_CALLED_FROM_(site);
     const char *const operation = "darray_flip";
     if (ha_view_check(&x, operation) || ha_view_dimension(&x, dimension, operation))
         return (darray){.rank = 0};
@@ -389,7 +396,8 @@ darray darray_flip(darray x, int dimension) {
     return ha_view_done(x);
 }
 
-darray darray_expand(darray x, int dimension) {
+darray darray_expand_(darray x, int dimension, const char *site) {
+    HA_CALLED_FROM_(site);
     const char *const operation = "darray_expand";
     if (ha_view_check(&x, operation)) return (darray){.rank = 0};
     if (dimension < 0 || dimension > x.rank)
@@ -410,7 +418,8 @@ darray darray_expand(darray x, int dimension) {
 
 /* ---- all dimensions ------------------------------------------------------------------------- */
 
-darray darray_permute(darray x, const int64_t *order) {
+darray darray_permute_(darray x, const int64_t *order, const char *site) {
+    HA_CALLED_FROM_(site);
     const char *const operation = "darray_permute";
     darray permuted = x;
     unsigned seen = 0;
@@ -428,13 +437,15 @@ darray darray_permute(darray x, const int64_t *order) {
     return ha_view_done(permuted);
 }
 
-darray darray_transpose(darray x) {
+darray darray_transpose_(darray x, const char *site) {
+    HA_CALLED_FROM_(site);
     int64_t order[HA_MOST_RANK];
     for (int d = 0; d < HA_MOST_RANK; d++) order[d] = (int64_t)x.rank - 1 - d;
-    return darray_permute(x, order);
+    return darray_permute_(x, order, site);
 }
 
-darray darray_diagonal(darray x, int first, int second, int64_t shift) {
+darray darray_diagonal_(darray x, int first, int second, int64_t shift, const char *site) {
+    HA_CALLED_FROM_(site);
     const char *const operation = "darray_diagonal";
     if (ha_view_check(&x, operation) || ha_view_dimension(&x, first, operation) ||
         ha_view_dimension(&x, second, operation))
@@ -482,14 +493,16 @@ HA_IN_ darray ha_view_with_origin(darray x, const int64_t *origin, const char *o
                       ha_show(x.rank, x.origin).text, ha_show(x.rank, x.stride).text);
 }
 
-darray darray_with_origin(darray x, const int64_t *origin) {
+darray darray_with_origin_(darray x, const int64_t *origin, const char *site) {
+    HA_CALLED_FROM_(site);
     const char *const operation = "darray_with_origin";
     if (ha_view_check(&x, operation)) return (darray){.rank = 0};
     if (x.rank && !origin) return HA_REFUSED(operation, &x, "a pointer is NULL");
     return ha_view_with_origin(x, origin, operation);
 }
 
-darray darray_interior(darray x) {
+darray darray_interior_(darray x, const char *site) {
+    HA_CALLED_FROM_(site);
     const char *const operation = "darray_interior";
     if (ha_view_check(&x, operation)) return (darray){.rank = 0};
     darray interior = x;

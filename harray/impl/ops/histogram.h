@@ -306,7 +306,7 @@ HA_IN_ ha_status ha_histogram_end(const ha_histogram *h, const darray *to, ha_dt
     darray counted = *to, from_0 = h->counts;
     counted.extent[0]--;
     from_0.origin[0] = 0;
-    ha_status s = darray_get(*to, 1, &h->parts, &number);
+    ha_status s = darray_get_(*to, 1, &h->parts, &number, NULL);
     if (!s) s = ha_op_give(&c, number, type, given);
     if (!s) s = ha_histogram_check_most(h, &counted);
     if (!s) s = darray_copy_(from_0, counted, h->context, "ha_histogram");

@@ -351,7 +351,7 @@ HA_IN_ ha_status ha_index_refuse(const darray *at, int64_t n, int64_t extent,
     }
     darray from_0 = *at;
     memset(from_0.origin, 0, sizeof from_0.origin);
-    const ha_status s = darray_get(from_0, at->rank, index, &value);
+    const ha_status s = darray_get_(from_0, at->rank, index, &value, NULL);
     if (s) return s;
     (void)ha_dvalue_print(value, number, sizeof number);
     for (int d = 0; d < at->rank; d++) index[d] += at->origin[d];

@@ -96,7 +96,7 @@ HA_IN_ ha_status ha_inverse_tell(const darray *p, const int64_t *number, int64_t
 }
 
 static ha_status ha_inverse_refuse(const darray *p) {
-    const darray numbers = darray_convert(*p, HA_DTYPE_int64_t, ha_host());
+    const darray numbers = darray_convert_(*p, HA_DTYPE_int64_t, ha_host(), NULL);
     ha_access a;
     if (!numbers.array) return HA_ERR_MEMORY;
     ha_status s = ha_open_(&a, numbers.array, ha_host(), HA_READ, 0, HA_END, "the permutation");

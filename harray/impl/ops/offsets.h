@@ -41,7 +41,7 @@ HA_IN_ ha_status ha_offsets_check_signs(const darray *counts, ha_context *contex
     ha_status s = ha_offsets_reduce(counts, &ha_op_lanes_of_value, HA_LANE_VALUE_, HA_MIN_AT,
                                     context, &place);
     const int64_t at = place.as_int64_t, index = counts->origin[0] + at;
-    if (!s) s = darray_get(*counts, 1, &index, &least);
+    if (!s) s = darray_get_(*counts, 1, &index, &least, NULL);
     if (!s) s = ha_dvalue_convert(least, HA_DTYPE_int64_t, &least);
     if (s || least.as_int64_t >= 0) return s;
     return ha_view_fail(HA_ERR_ARGUMENT, "ha_scan_offsets", counts, "at (%lld) there is %lld",

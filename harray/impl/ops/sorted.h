@@ -97,11 +97,13 @@ HA_IN_ ha_status ha_unique_check(const darray *y, const darray *x, ha_dtype type
 static ha_status ha_unique_mask(darray mask, darray x, ha_context *context) {
     const int64_t n = x.extent[0];
     x.origin[0] = 0;
-    ha_status s = n ? darray_fill(darray_slice(mask, 0, 0, 1, 1), ha_dvalue_of_uint8_t(1), context)
+    ha_status s = n ? darray_fill(darray_slice_(mask, 0, 0, 1, 1, NULL), ha_dvalue_of_uint8_t(1),
+                                  context)
                     : HA_OK;
     if (s || n < 2) return s;
-    const darray differs = darray_slice(mask, 0, 1, n, 1), own = darray_slice(x, 0, 1, n, 1);
-    const darray before = darray_slice(x, 0, 0, n - 1, 1);
+    const darray differs = darray_slice_(mask, 0, 1, n, 1, NULL),
+                 own = darray_slice_(x, 0, 1, n, 1, NULL);
+    const darray before = darray_slice_(x, 0, 0, n - 1, 1, NULL);
     ha_op_call c = {.operation = "ha_unique",
                     .context = context,
                     .arrays = 3,

@@ -31,7 +31,7 @@ HA_IN_ ha_status ha_sparse_new(ha_sparse *v, ha_dtype type, int64_t n, darray *x
 
 HA_IN_ darray ha_sparse_part(darray x, int64_t n) {
     x.origin[0] = 0;
-    return darray_slice(x, 0, 0, n, 1);
+    return darray_slice_(x, 0, 0, n, 1, NULL);
 }
 
 /* ---- what is refused ----------------------------------------------------------------------------- */
@@ -79,8 +79,8 @@ static ha_status ha_sparse_check_order(ha_sparse *v, const darray *at) {
     if (s || n < 2) return s;
     s = ha_sparse_new(v, HA_DTYPE_uint8_t, n - 1, &mask);
     if (!s)
-        s = ha_combine(HA_IS_LESS_EQUAL, mask, darray_slice(from_0, 0, 1, n, 1),
-                       darray_slice(from_0, 0, 0, n - 1, 1), v->context);
+        s = ha_combine(HA_IS_LESS_EQUAL, mask, darray_slice_(from_0, 0, 1, n, 1, NULL),
+                       darray_slice_(from_0, 0, 0, n - 1, 1, NULL), v->context);
     if (!s) s = ha_count(mask, &wrong, v->context);
     if (s || !wrong) return s;
     s = ha_reduce(HA_MAX_AT, mask, &first, v->context);
@@ -155,7 +155,7 @@ static ha_status ha_sparse_spread(ha_sparse *v, const ha_sparse_sources *sources
     if (!s) s = darray_fill(zero, ha_dvalue_of_int32_t(0), v->context);
     if (!s) s = ha_sparse_new(v, values.type, v->count, all);
     if (s) return s;
-    zero = darray_broadcast(zero, 1, all->extent);
+    zero = darray_broadcast_(zero, 1, all->extent, NULL);
     if (!sources->n) return darray_copy(*all, zero, v->context);
     values.origin[0] = 0;
     s = ha_gather(*all, values, sources->from, v->context);
