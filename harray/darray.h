@@ -208,6 +208,8 @@ HA_API ha_status darray_free(darray *x);
 
 /* ---- views ---------------------------------------------------------------------------------- */
 
+/* Macros, so that errors have the line of the call; the function behind each shows the types of its arguments. */
+
 /* As start or stop: from the beginning, or to the end, in the direction of the step. */
 #define HA_ALL INT64_MIN
 
@@ -220,11 +222,15 @@ HA_API ha_status darray_free(darray *x);
 /* Of one dimension: indices start, start + step, … before stop; with a negative step downwards,
  * above stop. They are the array's own indices, or count from HA_LAST. Start and stop must be inside,
  * stop at most one step of 1 outside. start = stop: no element. */
-HA_API darray darray_slice(darray x, int dimension, int64_t start, int64_t stop, int64_t step);
+#define darray_slice(x, dimension, start, stop, step)                                              \
+    darray_slice_(x, dimension, start, stop, step, HA_SITE)
+HA_API darray darray_slice_(darray x, int dimension, int64_t start, int64_t stop, int64_t step,
+                            const char *site);
 
 /* Indices low[d] … high[d] - 1 of each dimension. HA_ALL as in darray_slice; both: that dimension
  * stays as it is. */
-HA_API darray darray_part(darray x, const int64_t *low, const int64_t *high);
+#define darray_part(x, ...) darray_part_(x, __VA_ARGS__, HA_SITE)
+HA_API darray darray_part_(darray x, const int64_t *low, const int64_t *high, const char *site);
 
 /* All elements but those of a part, given as for darray_part: what is around it, as 2 * rank views
  * without a common element, some perhaps empty. side[2 * d] has the indices below low[d] in dimension d,
@@ -232,47 +238,60 @@ HA_API darray darray_part(darray x, const int64_t *low, const int64_t *high);
  * (so corners belong to the first dimension). Their indices are those that they have in x. Each is a
  * box, where x is one: ghost cells can be written while others use the interior. Refused as darray_part;
  * HA_ERR_ARGUMENT, too, when side is NULL. */
-HA_API HA_MUST_CHECK ha_status darray_shell(darray x, const int64_t *low, const int64_t *high,
-                                            darray *side);
+#define darray_shell(x, ...) darray_shell_(x, __VA_ARGS__, HA_SITE)
+HA_API HA_MUST_CHECK ha_status darray_shell_(darray x, const int64_t *low, const int64_t *high,
+                                             darray *side, const char *site);
 
 /* One index of one dimension, which is gone then. */
-HA_API darray darray_fix(darray x, int dimension, int64_t index);
+#define darray_fix(x, dimension, index) darray_fix_(x, dimension, index, HA_SITE)
+HA_API darray darray_fix_(darray x, int dimension, int64_t index, const char *site);
 
 /* Dimension d of the result is dimension order[d] of x. Transposing reverses the dimensions. */
-HA_API darray darray_permute(darray x, const int64_t *order);
-HA_API darray darray_transpose(darray x);
+#define darray_permute(x, ...) darray_permute_(x, __VA_ARGS__, HA_SITE)
+HA_API darray darray_permute_(darray x, const int64_t *order, const char *site);
+#define darray_transpose(x) darray_transpose_(x, HA_SITE)
+HA_API darray darray_transpose_(darray x, const char *site);
 
 /* Backwards in one dimension. */
-HA_API darray darray_flip(darray x, int dimension);
+#define darray_flip(x, dimension) darray_flip_(x, dimension, HA_SITE)
+HA_API darray darray_flip_(darray x, int dimension, const char *site);
 
 /* Other extents with the same number of elements, which keep their sequence: counted row-major, or
  * in the order given. Refused where no strides give that without a copy. */
-HA_API darray darray_reshape(darray x, int rank, const int64_t *extent);
-HA_API darray darray_reshape_in(ha_order order, darray x, int rank, const int64_t *extent);
+#define darray_reshape(x, ...) darray_reshape_in(HA_ROW_MAJOR, x, __VA_ARGS__)
+#define darray_reshape_in(order, x, ...) darray_reshape_in_(order, x, __VA_ARGS__, HA_SITE)
+HA_API darray darray_reshape_in_(ha_order order, darray x, int rank, const int64_t *extent,
+                                 const char *site);
 
 /* All elements in one dimension, in that sequence. */
-HA_API darray darray_flatten(darray x);
-HA_API darray darray_flatten_in(ha_order order, darray x);
+#define darray_flatten(x) darray_flatten_in(HA_ROW_MAJOR, x)
+#define darray_flatten_in(order, x) darray_flatten_in_(order, x, HA_SITE)
+HA_API darray darray_flatten_in_(ha_order order, darray x, const char *site);
 
 /* Repeats elements: x's dimensions are the last ones of the result; where x has extent 1, or no
  * dimension, any extent is possible. For reading only. */
-HA_API darray darray_broadcast(darray x, int rank, const int64_t *extent);
+#define darray_broadcast(x, ...) darray_broadcast_(x, __VA_ARGS__, HA_SITE)
+HA_API darray darray_broadcast_(darray x, int rank, const int64_t *extent, const char *site);
 
 /* The elements whose index in dimension `second` is that in `first` plus `shift`, both counted from
  * the origin. These two dimensions are gone; the diagonal is the last dimension of the result. */
-HA_API darray darray_diagonal(darray x, int first, int second, int64_t shift);
+#define darray_diagonal(x, first, second, shift) darray_diagonal_(x, first, second, shift, HA_SITE)
+HA_API darray darray_diagonal_(darray x, int first, int second, int64_t shift, const char *site);
 
 /* A dimension with extent 1, before dimension `dimension` (or behind the last: the rank). */
-HA_API darray darray_expand(darray x, int dimension);
+#define darray_expand(x, dimension) darray_expand_(x, dimension, HA_SITE)
+HA_API darray darray_expand_(darray x, int dimension, const char *site);
 
 /* The same elements, whose lowest indices are these. Refused where the bytes from index 0, 0, … to an
  * element do not fit 64 bits: loops count from there. */
-HA_API darray darray_with_origin(darray x, const int64_t *origin);
+#define darray_with_origin(x, ...) darray_with_origin_(x, __VA_ARGS__, HA_SITE)
+HA_API darray darray_with_origin_(darray x, const int64_t *origin, const char *site);
 
 /* Without ghost cells: as many as there are below index 0 are left out at both ends of each
  * dimension. Refused where darray_make was asked for others at the high ends: there it is
  * darray_part. */
-HA_API darray darray_interior(darray x);
+#define darray_interior(x) darray_interior_(x, HA_SITE)
+HA_API darray darray_interior_(darray x, const char *site);
 
 /* Starts moving what is missing of a view to a context, as ha_array_prefetch. */
 #define darray_prefetch(x, context) darray_prefetch_(x, context, HA_SITE)
@@ -314,16 +333,20 @@ HA_API HA_MUST_CHECK ha_status darray_equal_(darray a, darray b, int *equal, con
  * ha_array_set; the value is converted. HA_ERR_ARGUMENT: `rank`, how many numbers the index has, is
  * not x's, there is no such element, or the type is the user's own (typed arrays have functions for
  * that). */
-HA_API HA_MUST_CHECK ha_status darray_get(darray x, int rank, const int64_t *index,
-                                          ha_dvalue *value);
-HA_API HA_MUST_CHECK ha_status darray_set(darray x, int rank, const int64_t *index,
-                                          ha_dvalue value);
+#define darray_get(x, ...) darray_get_(x, __VA_ARGS__, HA_SITE)
+HA_API HA_MUST_CHECK ha_status darray_get_(darray x, int rank, const int64_t *index,
+                                           ha_dvalue *value, const char *site);
+#define darray_set(x, ...) darray_set_(x, __VA_ARGS__, HA_SITE)
+HA_API HA_MUST_CHECK ha_status darray_set_(darray x, int rank, const int64_t *index,
+                                           ha_dvalue value, const char *site);
 
 /* A new array with the elements, extents and origin of x, without gaps in this order. */
-HA_API darray darray_contiguous(darray x, ha_order order, ha_context *context);
+#define darray_contiguous(x, order, context) darray_contiguous_(x, order, context, HA_SITE)
+HA_API darray darray_contiguous_(darray x, ha_order order, ha_context *context, const char *site);
 
 /* The same, row-major, with elements of another type. */
-HA_API darray darray_convert(darray x, ha_dtype type, ha_context *context);
+#define darray_convert(x, type, context) darray_convert_(x, type, context, HA_SITE)
+HA_API darray darray_convert_(darray x, ha_dtype type, ha_context *context, const char *site);
 
 /* Many copies that are made together again and again, as the halos of blocks. Making a plan checks
  * and keeps what can be known in advance; it is one more owner of the arrays. Refused is also what

@@ -57,7 +57,8 @@
  * lanes (times `grain`), the threads of a parallel region share them, each a part of the outermost index. Not
  * inside of another parallel region. Threads of your own instead: ha_set_parallel.
  *
- * ---- errors: the status, and ha_take_error(). When it is not HA_OK nothing has been run or changed.
+ * ---- errors: the status, and ha_take_error(). When it is not HA_OK nothing has been run or changed. The text begins with
+ * the line of the HA_CHECK, HA_IGNORE or HA_FROM around the call; without one, with that of the kernel.
  *   HA_ERR_ARGUMENT   no array; a view that was refused; lanes below zero; a box that is not inside 63 bits;
  *                     HA_ALL_LANES, and the arrays have different sizes, or there is none; a `constant` of
  *                     more than 64 KiB, or that the kernel writes; on a device: more than 1000 bytes of

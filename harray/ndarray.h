@@ -292,8 +292,8 @@ static inline HA_UNUSED void *ha_span_here_(const ha_queue *queue, const void *d
     HA_TYPED_ HA_MUST_CHECK ha_status array##n##_##D##_shell(                                         \
         array##n##_##D x, ha_dim##D low, ha_dim##D high, array##n##_##D side[2 * D]) {                \
         darray sides[2 * D];                                                                          \
-        ha_status status = darray_shell(array##n##_##D##_to_darray(x), low.at, high.at,               \
-                                        side ? sides : HA_NULL_);                                     \
+        ha_status status = darray_shell_(array##n##_##D##_to_darray(x), low.at, high.at,              \
+                                         side ? sides : HA_NULL_, HA_NULL_);                          \
         for (int i = 0; side && i < 2 * D; i++) side[i] = array##n##_##D##_from_darray(sides[i]);     \
         return status;                                                                                \
     }                                                                                                 \
@@ -301,17 +301,20 @@ static inline HA_UNUSED void *ha_span_here_(const ha_queue *queue, const void *d
     HA_NDARRAY_VIEW_(n, D, flip, (array##n##_##D x, int dimension), dimension)                        \
     HA_NDARRAY_VIEW_(n, D, with_origin, (array##n##_##D x, ha_dim##D origin), origin.at)              \
     HA_TYPED_ array##n##_##D array##n##_##D##_transpose(array##n##_##D x) {                           \
-        return array##n##_##D##_from_darray(darray_transpose(array##n##_##D##_to_darray(x)));         \
+        return array##n##_##D##_from_darray(                                                          \
+            darray_transpose_(array##n##_##D##_to_darray(x), HA_NULL_));                              \
     }                                                                                                 \
     HA_TYPED_ array##n##_##D array##n##_##D##_interior(array##n##_##D x) {                            \
-        return array##n##_##D##_from_darray(darray_interior(array##n##_##D##_to_darray(x)));          \
+        return array##n##_##D##_from_darray(                                                          \
+            darray_interior_(array##n##_##D##_to_darray(x), HA_NULL_));                               \
     }                                                                                                 \
     /* of an array of any rank */                                                                     \
     HA_TYPED_ array##n##_##D array##n##_##D##_reshape(darray x, ha_dim##D extent) {                   \
-        return array##n##_##D##_from_darray(darray_reshape(x, D, extent.at));                         \
+        return array##n##_##D##_from_darray(                                                          \
+            darray_reshape_in_(HA_ROW_MAJOR, x, D, extent.at, HA_NULL_));                             \
     }                                                                                                 \
     HA_TYPED_ array##n##_##D array##n##_##D##_broadcast(darray x, ha_dim##D extent) {                 \
-        return array##n##_##D##_from_darray(darray_broadcast(x, D, extent.at));                       \
+        return array##n##_##D##_from_darray(darray_broadcast_(x, D, extent.at, HA_NULL_));            \
     }                                                                                                 \
     HA_TYPED_ HA_MUST_CHECK ha_status array##n##_##D##_copy(                                          \
         array##n##_##D to, array##n##_##D from, ha_context *context) {                                \
@@ -339,17 +342,18 @@ static inline HA_UNUSED void *ha_span_here_(const ha_queue *queue, const void *d
     HA_TYPED_ array##n##_##D array##n##_##D##_contiguous(array##n##_##D x, ha_order order,            \
                                                          ha_context *context) {                       \
         return array##n##_##D##_from_darray(                                                          \
-            darray_contiguous(array##n##_##D##_to_darray(x), order, context));                        \
+            darray_contiguous_(array##n##_##D##_to_darray(x), order, context, HA_NULL_));             \
     }                                                                                                 \
     HA_TYPED_ array##n##_1 array##n##_##D##_flatten(array##n##_##D x) {                               \
-        return array##n##_1_from_darray(darray_flatten(array##n##_##D##_to_darray(x)));               \
+        return array##n##_1_from_darray(                                                              \
+            darray_flatten_in_(HA_ROW_MAJOR, array##n##_##D##_to_darray(x), HA_NULL_));               \
     }                                                                                                 \
     HA_NDARRAY_LOWER_##D##_(n) struct ha_semicolon_
 
 #define HA_NDARRAY_VIEW_(n, D, verb, parameters, ...)                                              \
     HA_TYPED_ array##n##_##D array##n##_##D##_##verb parameters {                                  \
         return array##n##_##D##_from_darray(                                                       \
-            darray_##verb(array##n##_##D##_to_darray(x), __VA_ARGS__));                            \
+            darray_##verb##_(array##n##_##D##_to_darray(x), __VA_ARGS__, HA_NULL_));               \
     }
 
 /* Between a rank and the next lower one. */
@@ -357,16 +361,16 @@ static inline HA_UNUSED void *ha_span_here_(const ha_queue *queue, const void *d
     HA_TYPED_ array##n##_##L array##n##_##D##_fix(array##n##_##D x, int dimension,                 \
                                                   int64_t index) {                                 \
         return array##n##_##L##_from_darray(                                                       \
-            darray_fix(array##n##_##D##_to_darray(x), dimension, index));                          \
+            darray_fix_(array##n##_##D##_to_darray(x), dimension, index, HA_NULL_));               \
     }                                                                                              \
     HA_TYPED_ array##n##_##L array##n##_##D##_diagonal(array##n##_##D x, int first, int second,    \
                                                        int64_t shift) {                            \
         return array##n##_##L##_from_darray(                                                       \
-            darray_diagonal(array##n##_##D##_to_darray(x), first, second, shift));                 \
+            darray_diagonal_(array##n##_##D##_to_darray(x), first, second, shift, HA_NULL_));      \
     }                                                                                              \
     HA_TYPED_ array##n##_##D array##n##_##D##_expand(array##n##_##L x, int dimension) {            \
         return array##n##_##D##_from_darray(                                                       \
-            darray_expand(array##n##_##L##_to_darray(x), dimension));                              \
+            darray_expand_(array##n##_##L##_to_darray(x), dimension, HA_NULL_));                   \
     }
 #define HA_NDARRAY_LOWER_1_(n)
 #define HA_NDARRAY_LOWER_2_(n) HA_NDARRAY_BETWEEN_(n, 2, 1)

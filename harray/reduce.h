@@ -424,7 +424,7 @@ HA_API void ha_reduce_lanes_(const ha_kernel *kernel, const ha_region *box, int 
 
 /* name<into> and name_in<into>, which are given the arguments, and then this. */
 #define HA_REDUCE_CALLS_(name, into, array, index, value, last, parameters, D)                     \
-    HA_TYPED_ ha_status name##_in##into(                                                           \
+    HA_TYPED_ HA_MUST_CHECK ha_status name##_in##into(                                             \
         ha_context *ha_context_,                                                                   \
         ha_region ha_box_ HA_FOR_FIELDS_(HA_MODE_GIVEN_, ~, HA_BARE_ parameters), last) {          \
         const ha_kernel_result_ ha_into_ = {array, index, value};                                  \
@@ -433,7 +433,7 @@ HA_API void ha_reduce_lanes_(const ha_kernel *kernel, const ha_region *box, int 
             HA_NULL_ HA_FOR_FIELDS_(HA_MODE_ADDRESS_, ~, HA_BARE_ parameters), &ha_into_};         \
         return ha_kernel_launch_(&name##_kernel, ha_context_, &ha_box_, ha_given_ + 1);            \
     }                                                                                              \
-    HA_TYPED_ ha_status name##into(                                                                \
+    HA_TYPED_ HA_MUST_CHECK ha_status name##into(                                                  \
         ha_context *ha_context_,                                                                   \
         HA_LANES_OF_##D##_ ha_lanes_ HA_FOR_FIELDS_(HA_MODE_GIVEN_, ~, HA_BARE_ parameters),       \
         last) {                                                                                    \

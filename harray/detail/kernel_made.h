@@ -47,7 +47,7 @@
     }                                                                                              \
     HA_KERNEL_DESCRIBED_(name, parameters, (), D, indices_text, text, 0, team, HA_NULL_, file)     \
     HA_KERNEL_OF_BOX_(name, parameters)                                                            \
-    HA_TYPED_ ha_status name(                                                                      \
+    HA_TYPED_ HA_MUST_CHECK ha_status name(                                                        \
         ha_context *ha_context_,                                                                   \
         HA_LANES_OF_##D##_ ha_lanes_ HA_FOR_FIELDS_(HA_MODE_GIVEN_, ~, HA_BARE_ parameters)) {     \
         HA_FOR_FIELDS_(HA_MODE_STORED_, ~, HA_BARE_ parameters)                                    \
@@ -83,7 +83,7 @@
 
 /* The function that launches the lanes of a box. */
 #define HA_KERNEL_OF_BOX_(name, parameters)                                                        \
-    HA_TYPED_ ha_status name##_in(                                                                 \
+    HA_TYPED_ HA_MUST_CHECK ha_status name##_in(                                                   \
         ha_context *ha_context_,                                                                   \
         ha_region ha_box_ HA_FOR_FIELDS_(HA_MODE_GIVEN_, ~, HA_BARE_ parameters)) {                \
         HA_FOR_FIELDS_(HA_MODE_STORED_, ~, HA_BARE_ parameters)                                    \
@@ -133,7 +133,7 @@
     HA_KERNEL_DESCRIBED_(name, parameters, (), ha_seen_##R##_rank_, at_text, text, 1, HA_NULL_,    \
                          HA_NULL_, file)                                                           \
     HA_KERNEL_OF_BOX_(name, parameters)                                                            \
-    HA_TYPED_ ha_status name(                                                                      \
+    HA_TYPED_ HA_MUST_CHECK ha_status name(                                                        \
         ha_context *ha_context_ HA_FOR_FIELDS_(HA_MODE_GIVEN_, ~, HA_BARE_ parameters)) {          \
         HA_FOR_FIELDS_(HA_MODE_STORED_, ~, HA_BARE_ parameters)                                    \
         const void *const ha_given_[] = {                                                          \

@@ -74,7 +74,7 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(set_of, ha_array_set(NO, 0, &number))                                                        \
     S(array_resize, ha_array_resize(NO, 1))                                                        \
     S(array_reserve, ha_array_reserve(NO, NO, 1))                                                  \
-    S(shell, darray_shell(table, NO, two_by_two, NO))                                              \
+    S(shell, darray_shell_(table, NO, two_by_two, NO, SITE))                                       \
     S(pin, ha_array_pin(NO, NO))                                                                   \
     S(copy_bytes, ha_copy_(NO, NO, &number, NO, sizeof number, SITE))                              \
     S(start_bytes, ha_copy_start_(NO, NO, NO, &number, NO, sizeof number, SITE))                   \
@@ -138,9 +138,9 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
 
 #define VIEWS(S)                                                                                   \
     S(equal, darray_equal_(table, table, NO, SITE))                                                \
-    S(view_get, darray_get(table, table.rank, two_by_two, NO))                                     \
-    S(view_get_at, darray_get(table, table.rank, NO, (ha_dvalue[]){ONE}))                          \
-    S(view_set_at, darray_set(table, table.rank, NO, ONE))                                         \
+    S(view_get, darray_get_(table, table.rank, two_by_two, NO, SITE))                              \
+    S(view_get_at, darray_get_(table, table.rank, NO, (ha_dvalue[]){ONE}, SITE))                   \
+    S(view_set_at, darray_set_(table, table.rank, NO, ONE, SITE))                                  \
     S(element, darray_get_element_(table, (int64_t[]){0, 0}, NO))                                  \
     S(set_element, darray_set_element_(table, (int64_t[]){0, 0}, NO))                              \
     S(fill, darray_fill_element_(table, NO, NO, SITE))                                             \
@@ -246,12 +246,12 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(from, darray_from(line.array, 2, NO).array)                                                  \
     S(view_wrap, darray_wrap(D, SHAPE, NO, NO, NO, 0).array)                                       \
     S(view_wrap_type, darray_wrap_(T, 2, NO, NO, &number, NO, 0).array)                            \
-    S(part, darray_part(table, two_by_two, NO).array)                                              \
-    S(permute, darray_permute(table, NO).array)                                                    \
+    S(part, darray_part_(table, two_by_two, NO, SITE).array)                                       \
+    S(permute, darray_permute_(table, NO, SITE).array)                                             \
     S(reshape, darray_reshape(table, 1, NO).array)                                                 \
-    S(reshape_in, darray_reshape_in(HA_COLUMN_MAJOR, table, 1, NO).array)                          \
-    S(broadcast, darray_broadcast(table, 3, NO).array)                                             \
-    S(with_origin, darray_with_origin(table, NO).array)                                            \
+    S(reshape_in, darray_reshape_in_(HA_COLUMN_MAJOR, table, 1, NO, SITE).array)                   \
+    S(broadcast, darray_broadcast_(table, 3, NO, SITE).array)                                      \
+    S(with_origin, darray_with_origin_(table, NO, SITE).array)                                     \
     S(load, darray_load_npy(NO, NO).array)                                                         \
     S(read, darray_read_npy(NO, NO).array)                                                         \
     S(map, darray_map_npy(NO, 0).array)                                                            \

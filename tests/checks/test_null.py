@@ -21,7 +21,8 @@ OTHERS = """
     darray_prefetch_ darray_copy_ darray_fill_ ha_context_adopt ha_context_set_zero_copy
     ha_context_measure ha_context_memory ha_context_pinned_memory ha_memory_trim
     ha_memory_set_cache ha_memory_set_allocator ha_memory_allocate ha_memory_allocate_kind ha_array_new ha_array_zeros
-    darray_contiguous darray_convert ha_reduce_lanes_ ha_mpi_part_
+    darray_slice_ darray_fix_ darray_transpose_ darray_flip_ darray_flatten_in_ darray_diagonal_ darray_expand_
+    darray_interior_ darray_contiguous_ darray_convert_ ha_reduce_lanes_ ha_mpi_part_
 """.split()
 
 

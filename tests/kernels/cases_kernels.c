@@ -399,6 +399,32 @@ TEST(refused_with_the_line_that_was_handed_on) {
     drop(x), drop(y);
 }
 
+/* A check around the call knows where that is. */
+static void is_told_at(int line, const char *what) {
+    const ha_error e = ha_take_error();
+    char begin[200];
+    snprintf(begin, sizeof begin, "%s:%d: ", __FILE__, line);
+    assert_int_not_equal(e.status, HA_OK);
+    if (strncmp(e.text, begin, strlen(begin)) != 0 || !strstr(e.text, what))
+        fail_msg("'%s' does not begin with '%s', or lacks '%s'", e.text, begin, what);
+}
+
+TEST(refused_with_the_line_of_the_call) {
+    harray_double x = keep(harray_double_filled(10, 1)), y = keep(harray_double_filled(11, 1));
+    const harray_double gone = keep(harray_double_filled(10, 1));
+    ha_array_set_name(x.array, "pressure");
+    drop_array(gone.array);
+    HA_IGNORE(axpy(C, HA_ALL_LANES, 1, x, y));
+    is_told_at(__LINE__ - 1, "HA_ALL_LANES: x, array 'pressure', has 10 elements, and y has 11");
+    HA_IGNORE(axpy(C, 10, 1, (harray_double){NULL}, y));
+    is_told_at(__LINE__ - 1, "x: no array");
+    HA_IGNORE(axpy(C, 10, 1, gone, y));
+    is_told_at(__LINE__ - 1, "x: array (double[10]) was freed");
+    const ha_status s = axpy(C, HA_ALL_LANES, 1, x, y); /* no check */
+    refused(HA_ERR_ARGUMENT, s, "x, array 'pressure', has 10 elements", "and y has 11");
+    drop(x), drop(y);
+}
+
 TEST(refused_with_the_name_of_the_argument) {
     harray_double x = keep(harray_double_filled(10, 1)), y = keep(harray_double_filled(11, 1));
     array_float_2 none = {{NULL}, 0, {0}, {0}, {0}};
@@ -553,6 +579,7 @@ int main(int argc, char **argv) {
         KERNELS(numbers_that_C_lacks),
         KERNELS(the_same_bits_as_in_C),
         KERNELS(refused_with_the_line_that_was_handed_on),
+        KERNELS(refused_with_the_line_of_the_call),
         KERNELS(refused_with_the_name_of_the_argument),
         KERNELS(refused_by_the_compiler),
         KERNELS(refused_by_the_driver),

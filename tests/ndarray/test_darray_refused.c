@@ -153,10 +153,74 @@ TEST(questions_about_nothing) {
     FINE(darray_free(&x));
 }
 
+/* ---- where it was called ------------------------------------------------------------------------- */
+
+static void is_told_at(int line, const char *operation, const char *what) {
+    const ha_error e = ha_take_error();
+    char begin[200];
+    snprintf(begin, sizeof begin, "%s:%d: ", __FILE__, line);
+    assert_string_equal(e.operation, operation);
+    if (strncmp(e.text, begin, strlen(begin)) != 0 || !strstr(e.text, what))
+        fail_msg("'%s' does not begin with '%s', or lacks '%s'", e.text, begin, what);
+    assert_null(strstr(e.text + strlen(begin), __FILE__)); /* which is said once */
+}
+
+#define TOLD(name, what, ...)                                                                      \
+    do {                                                                                           \
+        (void)(__VA_ARGS__);                                                                       \
+        is_told_at(__LINE__, name, what);                                                          \
+    } while (0)
+
+/* All functions of darrays begin their messages with the line of the call. */
+TEST(messages_have_the_line_of_the_call) {
+    darray x = darray_new(HA_DTYPE_double, 2, LIST(2, 3), NULL);
+    darray y = darray_new(HA_DTYPE_double, 2, LIST(2, 4), NULL);
+    ha_dvalue value = ha_dvalue_of_double(1);
+    const ha_dvalue imaginary = ha_dvalue_of_c128(ha_c128_make(1, 2));
+    const darray twice = darray_broadcast(x, 3, LIST(2, 2, 3));
+    ha_write_darray v;
+    darray side[4];
+    int equal;
+    ha_array_set_name(x.array, "left");
+    TOLD("darray_slice", "'left'", darray_slice(x, 0, 0, 3, 1));
+    TOLD("darray_part", "'left'", darray_part(x, LIST(0, 0), LIST(2, 4)));
+    TOLD("darray_fix", "its indices are 0 to 1", darray_fix(x, 0, 2));
+    TOLD("darray_flip", "no dimension 2", darray_flip(x, 2));
+    TOLD("darray_expand", "no place 7", darray_expand(x, 7));
+    TOLD("darray_permute", "no order", darray_permute(x, LIST(0, 0)));
+    TOLD("darray_diagonal", "no dimension 5", darray_diagonal(x, 0, 5, 0));
+    TOLD("darray_reshape", "(7) has 7 elements", darray_reshape(x, 1, LIST(7)));
+    TOLD("darray_broadcast", "cannot be repeated", darray_broadcast(x, 2, LIST(5, 3)));
+    TOLD("darray_with_origin", "64 bits", darray_with_origin(x, LIST(INT64_MAX, 0)));
+    TOLD("darray_convert", "cannot become", darray_convert(x, HA_DTYPE_NONE, NULL));
+    TOLD("darray_shell", "dimension 1", HA_OK == darray_shell(x, LIST(0, 0), LIST(1, 5), side));
+    TOLD("darray_get", "(2, 0)", HA_OK == darray_get(x, 2, LIST(2, 0), &value));
+    TOLD("darray_set", "of 1 numbers", HA_OK == darray_set(x, 1, LIST(2), value));
+    TOLD("darray_copy", "'left', and from, double (2, 4): ", HA_OK == darray_copy(x, y, NULL));
+    TOLD("darray_fill", "has an imaginary part", HA_OK == darray_fill(x, imaginary, NULL));
+    TOLD("ha_open", "repeats", HA_OK == ha_open_view(&v, twice, NULL, HA_WRITE));
+    const darray old = x;
+    FINE(darray_free(&x));
+    FINE(darray_free(&y));
+    TOLD("darray_permute", "array 'left' (double[6]) was freed", darray_transpose(old));
+    TOLD("darray_interior", "was freed", darray_interior(old));
+    TOLD("darray_reshape", "was freed", darray_flatten(old));
+    TOLD("darray_contiguous", "was freed", darray_contiguous(old, HA_ROW_MAJOR, NULL));
+    TOLD("darray_copy", "was freed", HA_OK == darray_copy(old, old, NULL));
+    TOLD("darray_fill", "was freed", HA_OK == darray_fill(old, value, NULL));
+    TOLD("darray_equal", "was freed", HA_OK == darray_equal(old, old, &equal));
+    TOLD("darray_prefetch", "was freed", HA_OK == darray_prefetch(old, NULL));
+    TOLD("ha_array_evict", "was freed", HA_OK == ha_array_evict(old.array, NULL));
+    TOLD("darray_copy", "no array: it was freed", HA_OK == darray_copy(x, x, NULL));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_works_on_a_queue),       cmocka_unit_test(extents_of_nothing),
-        cmocka_unit_test(ghosts_and_padding_without_end), cmocka_unit_test(elements_that_are_none),
+        cmocka_unit_test(messages_have_the_line_of_the_call),
+        cmocka_unit_test(nothing_works_on_a_queue),
+        cmocka_unit_test(extents_of_nothing),
+        cmocka_unit_test(ghosts_and_padding_without_end),
+        cmocka_unit_test(elements_that_are_none),
         cmocka_unit_test(questions_about_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -257,16 +257,18 @@ TEST(refused_arguments) {
     ha_array_set_name(y.array, "sums");
     ARGUMENT(ha_reduce_along(HA_SUM, y, x, 2, C), "no dimension 2", "float (4, 6)");
     ARGUMENT(ha_reduce_along(HA_SUM, y, x, -1, C), "no dimension -1", "float (4, 6)");
-    ARGUMENT(ha_reduce_along(HA_SUM, y, x, 1, C), "the extents are not those", "sums");
+    ARGUMENT(ha_reduce_along(HA_SUM, y, x, 1, C), "the extents are not those",
+             "y, float (6) of array 'sums', and x, float (4, 6)");
     ARGUMENT(ha_reduce_along(HA_SUM, longer, x, 0, C), "the extents are not those", "float (7)");
-    ARGUMENT(ha_reduce_along(HA_SUM, at, x, 0, C), "neither type", "int32_t");
+    ARGUMENT(ha_reduce_along(HA_SUM, at, x, 0, C), "neither type", "y, int32_t (6), and x, float");
     ARGUMENT(ha_reduce_along(HA_MIN_AT, y, x, 0, C), "an index is of", "sums");
     ARGUMENT(ha_count_along(y, x, 0, C), "an index is of", "sums");
     ARGUMENT(ha_reduce_along(HA_XOR, y, x, 0, C), "there is no HA_XOR of float", "float (4, 6)");
     ARGUMENT(ha_reduce_along(HA_SUM, (darray){0}, x, 0, C), "", "");
     ARGUMENT(ha_reduce_along(HA_SUM, y, (darray){0}, 0, C), "", "");
     const darray first = darray_fix(HA_DARRAY(x), 0, 0);
-    ARGUMENT(ha_reduce_along(HA_SUM, first, x, 0, C), "elements of an argument", "float (6)");
+    ARGUMENT(ha_reduce_along(HA_SUM, first, x, 0, C), "elements of an argument",
+             "y, float (6), and x, float (4, 6)");
     const darray same = darray_broadcast(darray_slice(HA_DARRAY(y), 0, 0, 1, 1), 1, (int64_t[]){6});
     ARGUMENT(ha_reduce_along(HA_SUM, same, x, 0, C), "repeats elements", "sums");
     const int64_t far[] = {3000000000, 6};

@@ -404,10 +404,16 @@ TEST(refused_arrays) {
             "HA_NEGATE to HA_IS_FINITE", "");
     refused(HA_ERR_ARGUMENT, ha_combine(HA_ASSIGN, x, y, y, C), "HA_ASSIGN is none of ha_combine's",
             "HA_ADD to", "");
-    refused(HA_ERR_ARGUMENT, ha_clip(x, y, 2, 1, C), "lower bound", "", "");
+    refused(HA_ERR_ARGUMENT, ha_clip(x, y, 2, 1, C), "'density'", "low, 2, is greater than high, 1",
+            "");
     darray part = darray_slice(HA_DARRAY(x), 0, 0, 9, 1),
            next = darray_slice(HA_DARRAY(x), 0, 1, 10, 1);
-    refused(HA_ERR_ARGUMENT, ha_map(HA_SQRT, next, part, C), "density", "in other places", "");
+    refused(HA_ERR_ARGUMENT, ha_map(HA_SQRT, next, part, C),
+            "y, double (9) of array 'density', and x, double (9) of array 'density': ",
+            "in other places", "");
+    refused(HA_ERR_ARGUMENT, ha_combine(HA_ADD, longer, x, y, C),
+            "cases_elementwise.c:", ": z, double (11), and x, double (10) of array 'density': ",
+            "extents are not the same");
     const int64_t three[] = {3, 10};
     darray repeated = darray_broadcast(HA_DARRAY(x), 2, three);
     refused(HA_ERR_ARGUMENT, ha_map(HA_SQRT, repeated, repeated, C), "density", "repeats elements",
@@ -455,8 +461,8 @@ TEST(functions_of_a_type) {
     know_operation(HA_DTYPE_int32_t, &ha_op_sequence, 0, 0);
     SUCCEEDS(harray_int_sequence(n, 7, -1, C));
     HA_READING(v, n, H) for (int i = 0; i < 9; i++) assert_int_equal(v.data[i], 7 - i);
-    refused(HA_ERR_ARGUMENT, harray_int_axpy(n, 2, longer, C), "harray_int_axpy", "int32_t (10)",
-            "extents are not the same");
+    refused(HA_ERR_ARGUMENT, harray_int_axpy(n, 2, longer, C), "harray_int_axpy",
+            "z, int32_t (9), and x, int32_t (10): ", "extents are not the same");
     HA_READING(v, n, H) assert_int_equal(v.data[8], -1);
     drop_array(longer.array), drop_array(n.array), drop_array(mask.array);
     drop_array(z.array), drop_array(y.array), drop_array(x.array);

@@ -500,7 +500,8 @@ TEST(refused_arguments) {
     ARGUMENT(ha_gather(r.x, r.x, r.at, C), "the extents are not those", "double (10)");
     ARGUMENT(ha_gather(r.y, r.x, r.y, C), "an index is of", "double (6)");
     ARGUMENT(ha_gather(r.y, r.y, r.at, C), "elements of an argument", "double (6)");
-    ARGUMENT(ha_gather(r.at, r.same, r.at, C), "elements of an argument", "cells");
+    ARGUMENT(ha_gather(r.at, r.same, r.at, C), "elements of an argument",
+             "y, int32_t (6) of array 'cells', and at, int32_t (6) of array 'cells'");
     refused(HA_ERR_UNSUPPORTED, ha_gather(t, t, r.at, C), "12 bytes", "");
     const darray number = darray_fix(HA_DARRAY(r.x), 0, 0);
     ARGUMENT(ha_gather(r.y, number, r.at, C), "no dimension", "");
@@ -525,11 +526,11 @@ TEST(refused_masks) {
     know_find(HA_FIND_MOVE, 8);
     ARGUMENT(ha_compact(r.short_one, r.y, r.mask, &count, C), "there is no room for 2", "");
     ARGUMENT(ha_compact(r.x, r.x, r.mask, &count, C), "the extents are not the same", "");
-    ARGUMENT(ha_compact(r.y, r.y, r.mask, &count, C), "elements of an argument", "");
+    ARGUMENT(ha_compact(r.y, r.y, r.mask, &count, C), "elements of an argument", "and x, double");
     ARGUMENT(ha_compact(r.x, r.y, r.at, &count, C), "a mask is of", "cells");
     ARGUMENT(ha_compact(r.f, r.y, r.mask, &count, C), "types are not the same", "float");
     ARGUMENT(ha_compact(r.mask, r.mask, r.mask, &count, C), "elements of an argument", "");
-    ARGUMENT(ha_compact(r.x, r.y, r.mask, nowhere, C), "no number for the count", "");
+    ARGUMENT(ha_compact(r.x, r.y, r.mask, nowhere, C), "the pointer to the count is NULL", "");
     know_find(HA_FIND_PUT, 4);
     ARGUMENT(ha_find(r.y, r.mask, &count, C), "an index is of", "double (6)");
     const darray grid = darray_reshape(HA_DARRAY(r.at), 2, (int64_t[]){2, 3});
@@ -558,7 +559,8 @@ TEST(refused_permutations) {
     HA_WRITING(v, r.at, H) v.data[4] = 6;
     ARGUMENT(ha_inverse(y, r.at, C), "cells", "at (4) there is 6");
     ARGUMENT(ha_inverse(longer, r.at, C), "int64_t (7)", "the extents are not the same");
-    ARGUMENT(ha_inverse(r.at, r.at, C), "cells", "elements of an argument");
+    ARGUMENT(ha_inverse(r.at, r.at, C), "and permutation, int32_t (6) of array 'cells'",
+             "elements of an argument");
     ARGUMENT(ha_inverse(r.y, r.at, C), "double", "an index is of");
     ARGUMENT(ha_inverse(y, r.y, C), "double", "an index is of");
     const darray grid = darray_reshape(HA_DARRAY(r.at), 2, (int64_t[]){2, 3});

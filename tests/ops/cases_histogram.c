@@ -196,8 +196,11 @@ TEST(refused_arguments) {
     ARGUMENT(ha_histogram(none, x, 0, 1, &outside, C), "there are no parts", "int32_t (0)");
     ARGUMENT(ha_histogram(x, x, 0, 1, &outside, C), "a count is an integer", "double (300)");
     ARGUMENT(ha_histogram(counts, z, 0, 1, &outside, C), "no histogram of these", "c64");
-    ARGUMENT(ha_histogram(counts, counts, 0, 1, &outside, C), "elements of an argument", "bins");
-    ARGUMENT(ha_histogram(counts, x, 0, 1, nowhere, C), "no number for what is outside", "");
+    ARGUMENT(ha_histogram(counts, counts, 0, 1, &outside, C), "elements of an argument",
+             "counts, int32_t (4) of array 'bins', and x, int32_t (4) of array 'bins'");
+    ARGUMENT(ha_histogram(counts, x, 0, 1, nowhere, C), "the pointer to what is outside is NULL",
+             "");
+    ARGUMENT(ha_histogram(counts, x, 0, 1, &nowhere, C), "what is outside is to no number", "");
     ARGUMENT(ha_histogram((darray){0}, x, 0, 1, &outside, C), "", "");
     ARGUMENT(ha_histogram(counts, (darray){0}, 0, 1, &outside, C), "", "");
     const darray grid = darray_reshape(HA_DARRAY(counts), 2, (int64_t[]){2, 2});

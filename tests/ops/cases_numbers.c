@@ -578,8 +578,17 @@ TEST(refused_reductions) {
     refused(HA_ERR_ARGUMENT, ha_reduce(HA_SUM, x, &small, C), "density",
             "as int32_t: does not fit");
     assert_int_equal(small, 3);
-    refused(HA_ERR_ARGUMENT, ha_reduce(HA_SUM, x, nowhere, C), "there is no number",
-            "no number for the result");
+    struct {
+        double sum;
+    } record = {3};
+    double *address = &number;
+    refused(HA_ERR_ARGUMENT, ha_reduce(HA_SUM, x, nowhere, C),
+            "cases_numbers.c:", "the pointer to the result is NULL");
+    refused(HA_ERR_ARGUMENT, ha_reduce(HA_SUM, x, &record, C), "cases_numbers.c:",
+            "the pointer to the result is to no number: that is an integer, bool, float, double,");
+    refused(HA_ERR_ARGUMENT, ha_norm(HA_NORM_2, x, &address, C), "the result is to no number", "");
+    refused(HA_ERR_ARGUMENT, ha_count(x, &record, C), "the result is to no number", "");
+    assert_true(record.sum == 3 && address == &number);
     refused(HA_ERR_ARGUMENT, ha_reduce(HA_AND, x, &number, C), "density",
             "there is no HA_AND of double");
     refused(HA_ERR_ARGUMENT, ha_reduce(HA_MIN, z, &number, C), "c64 (10)",

@@ -105,7 +105,10 @@ TEST(refuses_elements_and_changes_nothing) {
 #define REFUSES_ELEMENTS(as, why, op, x)                                                           \
     is_refused(ha_records_apply_array(left.records, op, x, &how, C), as, why)
     REFUSES_ELEMENTS(HA_ERR_ARGUMENT, "a complex number makes no real one", HA_ADD, y);
-    REFUSES_ELEMENTS(HA_ERR_ARGUMENT, "the extents are not the same", HA_ADD, z);
+    ha_array_set_name(z.array, "turned");
+    REFUSES_ELEMENTS(HA_ERR_ARGUMENT, ": x, double (3, 4) of array 'turned', and records ", HA_ADD,
+                     z);
+    REFUSES_ELEMENTS(HA_ERR_ARGUMENT, "[4, 3]): the extents are not the same", HA_ADD, z);
     REFUSES_ELEMENTS(HA_ERR_ARGUMENT, "HA_ABS_MAXIMUM is none of ha_records_apply_array's",
                      (ha_operator)9, x);
     is_refused(ha_records_apply_array(left.records, HA_ADD, none, &how, C), HA_ERR_ARGUMENT, "");

@@ -127,15 +127,15 @@ TEST(places_that_do_not_fit) {
     drop_arrays();
 }
 
-/* NaN is no bound. */
+/* Both are told. NaN is no bound; the same number twice is one. */
 TEST(bounds_that_are_none) {
-    static const char none[] = "the lower bound is not below the upper one";
     const darray x = plain(HA_DTYPE_double, 1), y = plain(HA_DTYPE_double, 1);
     SUCCEEDS(ha_fill(x, 3, C));
-    refused(ha_clip(y, x, (double)NAN, 1, C), "ha_clip", none);
-    refused(ha_clip(y, x, 1, (double)NAN, C), "ha_clip", none);
-    refused(ha_clip(y, x, (float)NAN, (double)NAN, C), "ha_clip", none);
-    refused(ha_clip(y, x, 2, 1, C), "ha_clip", none);
+    refused(ha_clip(y, x, (double)NAN, 1, C), "ha_clip", "low, nan, and high, 1, have no order");
+    refused(ha_clip(y, x, 1, (double)NAN, C), "ha_clip", "low, 1, and high, nan, have no order");
+    refused(ha_clip(y, x, (float)NAN, (double)NAN, C), "ha_clip", "low, nan, and high, nan, have");
+    refused(ha_clip(y, x, 2, 1, C), "ha_clip", "low, 2, is greater than high, 1");
+    refused(ha_clip(y, x, 0, -0.5f, C), "ha_clip", "low, 0, is greater than high, -0.5");
     expect_zeros(y);
     SUCCEEDS(ha_clip(y, x, 0, (double)INFINITY, C)); /* which is one */
     SUCCEEDS(ha_clip(y, y, 3, 3, C));

@@ -1,5 +1,5 @@
 /* What operations refuse because arrays do not belong together, on every context: sizes and types that differ, results without room
- * for all, counts that are too great for the number that they go to. The message names an array, and nothing is changed. Of
+ * for all, counts that are too great for the number that they go to. The message names the arrays, and nothing is changed. Of
  * no elements nothing is refused but what has no result. */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
@@ -38,7 +38,14 @@ static void expect_all(darray x, int number) {
     for (int i = 0; i < now.n; i++) assert_true(real_of(now.at[i]) == number);
 }
 
-#define DIFFER(operation, ...) REFUSED_AS(operation, "double (7)", "extents are not", __VA_ARGS__)
+/* Both are told, by their names in the call and their own. */
+#define DIFFER(operation, both, ...) REFUSED_AS(operation, both, "extents are not", __VA_ARGS__)
+#define OF(parameter, shape, name) parameter ", " shape " of array '" name "'"
+#define AND ", and "
+#define LONGER(parameter) OF(parameter, "double (7)", "longer")
+#define X(parameter) OF(parameter, "double (6)", "x")
+#define Z(parameter) OF(parameter, "double (6)", "z")
+#define AT(parameter) OF(parameter, "int32_t (6)", "at")
 TEST(sizes_that_differ) {
     const darray x = named("x", HA_DTYPE_double, LONG, 1), z = named("z", HA_DTYPE_double, LONG, 2);
     const darray longer = named("longer", HA_DTYPE_double, LONG + 1, 3);
@@ -46,39 +53,47 @@ TEST(sizes_that_differ) {
     const darray at = named("at", HA_DTYPE_int32_t, LONG, 0);
     int count = 7;
     double number = 7;
-    DIFFER("ha_map", ha_map(HA_NEGATE, z, longer, C));
-    DIFFER("ha_combine", ha_combine(HA_ADD, z, x, longer, C));
-    DIFFER("ha_combine", ha_combine(HA_ADD, z, longer, x, C));
-    DIFFER("ha_combine", ha_combine(HA_IS_LESS, mask, x, longer, C));
-    DIFFER("ha_combine_number", ha_combine_number(HA_ADD, z, longer, 1, C));
-    DIFFER("ha_axpby", ha_axpy(z, 2, longer, C));
-    DIFFER("ha_axpby", ha_axpby(z, 2, x, 3, longer, C));
-    DIFFER("ha_clip", ha_clip(z, longer, 0, 1, C));
-    DIFFER("ha_where", ha_where(z, mask, x, longer, C));
-    DIFFER("ha_where", ha_where(longer, mask, longer, longer, C));
-    DIFFER("ha_dot", ha_dot(x, longer, &number, C));
-    DIFFER("ha_difference", ha_difference(HA_NORM_2, x, longer, &number, C));
-    DIFFER("ha_gather", ha_gather(longer, x, at, C));
-    DIFFER("ha_scatter", ha_scatter(HA_ADD, z, at, longer, C));
-    DIFFER("ha_scatter", ha_scatter(HA_ASSIGN, z, at, longer, C));
-    DIFFER("ha_compact", ha_compact(z, longer, mask, &count, C));
-    DIFFER("ha_scan", ha_scan(HA_SUM, z, longer, HA_INCLUSIVE, C));
-    DIFFER("ha_scan_along", ha_scan_along(HA_SUM, z, longer, 0, HA_INCLUSIVE, C));
-    DIFFER("ha_sorting", ha_sorting(at, longer, HA_ASCENDING, C));
-    DIFFER("ha_lower_bound", ha_lower_bound(at, x, longer, C));
-    DIFFER("ha_upper_bound", ha_upper_bound(at, x, longer, C));
-    REFUSED_AS("ha_sort_by_key", "double (7)", "not as many values",
+    DIFFER("ha_map", Z("y") AND LONGER("x"), ha_map(HA_NEGATE, z, longer, C));
+    DIFFER("ha_combine", X("x") AND LONGER("y"), ha_combine(HA_ADD, z, x, longer, C));
+    DIFFER("ha_combine", Z("z") AND LONGER("x"), ha_combine(HA_ADD, z, longer, x, C));
+    DIFFER("ha_combine", X("x") AND LONGER("y"), ha_combine(HA_IS_LESS, mask, x, longer, C));
+    DIFFER("ha_combine_number", Z("z") AND LONGER("x"), ha_combine_number(HA_ADD, z, longer, 1, C));
+    DIFFER("ha_axpby", Z("z") AND LONGER("x"), ha_axpy(z, 2, longer, C));
+    DIFFER("ha_axpby", Z("z") AND LONGER("y"), ha_axpby(z, 2, x, 3, longer, C));
+    DIFFER("ha_clip", Z("y") AND LONGER("x"), ha_clip(z, longer, 0, 1, C));
+    DIFFER("ha_where", Z("z") AND LONGER("y"), ha_where(z, mask, x, longer, C));
+    DIFFER("ha_where", LONGER("z") AND OF("mask", "uint8_t (6)", "mask"),
+           ha_where(longer, mask, longer, longer, C));
+    DIFFER("ha_dot", X("x") AND LONGER("y"), ha_dot(x, longer, &number, C));
+    DIFFER("ha_difference", X("x") AND LONGER("y"),
+           ha_difference(HA_NORM_2, x, longer, &number, C));
+    DIFFER("ha_gather", LONGER("y") ", " AT("at") AND X("x"), ha_gather(longer, x, at, C));
+    DIFFER("ha_scatter", LONGER("x") ", " AT("at") AND Z("y"),
+           ha_scatter(HA_ADD, z, at, longer, C));
+    DIFFER("ha_scatter", LONGER("x") ", " AT("at") AND Z("y"),
+           ha_scatter(HA_ASSIGN, z, at, longer, C));
+    DIFFER("ha_compact", LONGER("x") AND OF("mask", "uint8_t (6)", "mask"),
+           ha_compact(z, longer, mask, &count, C));
+    DIFFER("ha_scan", Z("y") AND LONGER("x"), ha_scan(HA_SUM, z, longer, HA_INCLUSIVE, C));
+    DIFFER("ha_scan_along", Z("y") AND LONGER("x"),
+           ha_scan_along(HA_SUM, z, longer, 0, HA_INCLUSIVE, C));
+    DIFFER("ha_sorting", AT("at") AND LONGER("x"), ha_sorting(at, longer, HA_ASCENDING, C));
+    DIFFER("ha_lower_bound", AT("at") AND LONGER("values"), ha_lower_bound(at, x, longer, C));
+    DIFFER("ha_upper_bound", AT("at") AND LONGER("values"), ha_upper_bound(at, x, longer, C));
+    REFUSED_AS("ha_sort_by_key", AT("keys") AND LONGER("values"), "not as many values",
                ha_sort_by_key(at, longer, HA_ASCENDING, C));
-    REFUSED_AS("ha_differences", "'longer'", "one less", ha_differences(longer, x, 0, C));
-    REFUSED_AS("ha_sparse_combine", "double (7)", "not as many values",
+    REFUSED_AS("ha_differences", LONGER("y") AND X("x"), "one less",
+               ha_differences(longer, x, 0, C));
+    REFUSED_AS("ha_sparse_combine", AT("x_at") AND LONGER("x"), "not as many values",
                ha_sparse_combine(HA_ADD, at, z, at, longer, at, x, &count, C));
     assert_true(count == 7 && number == 7);
     expect_all(z, 2), expect_all(longer, 3), expect_all(mask, 1), expect_all(at, 0);
     drop_arrays();
 }
 
-#define OTHERS(operation, ...)                                                                     \
-    REFUSED_AS(operation, "float (", "types are not the same", __VA_ARGS__)
+#define OTHERS(operation, first, second, ...)                                                      \
+    REFUSED_AS(operation, first AND OF(second, "float (6)", "other"), "types are not the same",    \
+               __VA_ARGS__)
 TEST(types_that_differ) {
     const darray x = named("x", HA_DTYPE_double, LONG, 1), z = named("z", HA_DTYPE_double, LONG, 2);
     const darray other = named("other", HA_DTYPE_float, LONG, 3);
@@ -86,22 +101,24 @@ TEST(types_that_differ) {
     const darray at = named("at", HA_DTYPE_int32_t, LONG, 0);
     int count = 7;
     double number = 7;
-    OTHERS("ha_map", ha_map(HA_NEGATE, z, other, C));
-    OTHERS("ha_combine", ha_combine(HA_ADD, z, x, other, C));
-    OTHERS("ha_combine_number", ha_combine_number(HA_ADD, z, other, 1, C));
-    OTHERS("ha_axpby", ha_axpy(z, 2, other, C));
-    OTHERS("ha_axpby", ha_axpby(z, 2, x, 3, other, C));
-    OTHERS("ha_clip", ha_clip(z, other, 0, 1, C));
-    OTHERS("ha_where", ha_where(z, mask, x, other, C));
-    OTHERS("ha_dot", ha_dot(x, other, &number, C));
-    OTHERS("ha_difference", ha_difference(HA_NORM_1, x, other, &number, C));
-    OTHERS("ha_gather", ha_gather(z, other, at, C));
-    OTHERS("ha_scatter", ha_scatter(HA_ADD, z, at, other, C));
-    OTHERS("ha_compact", ha_compact(z, other, mask, &count, C));
-    OTHERS("ha_scan", ha_scan(HA_SUM, z, other, HA_INCLUSIVE, C));
-    OTHERS("ha_differences", ha_differences(darray_slice(z, 0, 1, LONG, 1), other, 0, C));
-    OTHERS("ha_unique", ha_unique(z, other, &count, C));
-    OTHERS("ha_lower_bound", ha_lower_bound(at, x, other, C));
+    OTHERS("ha_map", Z("y"), "x", ha_map(HA_NEGATE, z, other, C));
+    OTHERS("ha_combine", X("x"), "y", ha_combine(HA_ADD, z, x, other, C));
+    OTHERS("ha_combine_number", Z("z"), "x", ha_combine_number(HA_ADD, z, other, 1, C));
+    OTHERS("ha_axpby", Z("z"), "x", ha_axpy(z, 2, other, C));
+    OTHERS("ha_axpby", Z("z"), "y", ha_axpby(z, 2, x, 3, other, C));
+    OTHERS("ha_clip", Z("y"), "x", ha_clip(z, other, 0, 1, C));
+    OTHERS("ha_where", Z("z"), "y", ha_where(z, mask, x, other, C));
+    OTHERS("ha_dot", X("x"), "y", ha_dot(x, other, &number, C));
+    OTHERS("ha_difference", X("x"), "y", ha_difference(HA_NORM_1, x, other, &number, C));
+    OTHERS("ha_gather", Z("y"), "x", ha_gather(z, other, at, C));
+    OTHERS("ha_scatter", Z("y"), "x", ha_scatter(HA_ADD, z, at, other, C));
+    OTHERS("ha_compact", Z("y"), "x", ha_compact(z, other, mask, &count, C));
+    OTHERS("ha_scan", Z("y"), "x", ha_scan(HA_SUM, z, other, HA_INCLUSIVE, C));
+    REFUSED_AS("ha_differences", "y, double (5) of array 'z', and a part of x, float (5) of array",
+               "types are not the same",
+               ha_differences(darray_slice(z, 0, 1, LONG, 1), other, 0, C));
+    OTHERS("ha_unique", Z("y"), "x", ha_unique(z, other, &count, C));
+    OTHERS("ha_lower_bound", X("x"), "values", ha_lower_bound(at, x, other, C));
     assert_true(count == 7 && number == 7);
     expect_all(z, 2), expect_all(other, 3), expect_all(mask, 1), expect_all(at, 0);
     drop_arrays();

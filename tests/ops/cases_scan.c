@@ -297,7 +297,8 @@ TEST(refused_offsets) {
     ARGUMENT(ha_scan_offsets(wide_offsets, counts, C), "does not fit its type", "int64_t (7)");
     know_offsets(HA_DTYPE_uint64_t, HA_DTYPE_uint64_t);
     ARGUMENT(ha_scan_offsets(all, most, C), "does not fit its type", "uint64_t (7)");
-    ARGUMENT(ha_scan_offsets(counts, counts, C), "one offset more", "sizes");
+    ARGUMENT(ha_scan_offsets(counts, counts, C), "one offset more",
+             "offsets, int64_t (6) of array 'sizes', and counts, int64_t (6) of array 'sizes'");
     const darray part = darray_slice(HA_DARRAY(wide_offsets), 0, 0, 6, 1);
     ARGUMENT(ha_scan_offsets(wide_offsets, part, C), "elements of an argument", "int64_t (7)");
     ARGUMENT(ha_scan_offsets(real, counts, C), "an index is of", "double (6)");
@@ -373,14 +374,16 @@ TEST(refused_arguments) {
     ARGUMENT(ha_scan(HA_SUM, y, (darray){0}, HA_INCLUSIVE, C), "", "");
     const darray upper = darray_slice(HA_DARRAY(y), 0, 0, 3, 1),
                  lower = darray_slice(HA_DARRAY(y), 0, 1, 4, 1);
-    ARGUMENT(ha_scan(HA_SUM, upper, lower, HA_INCLUSIVE, C), "elements of an argument", "sums");
+    ARGUMENT(ha_scan(HA_SUM, upper, lower, HA_INCLUSIVE, C), "elements of an argument",
+             "of array 'sums', and x, double (3, 6) of array 'sums'");
     const darray back = darray_flip(HA_DARRAY(y), 0);
     ARGUMENT(ha_scan(HA_SUM, y, back, HA_INCLUSIVE, C), "elements of an argument", "sums");
     const darray same = darray_broadcast(darray_slice(HA_DARRAY(row), 0, 0, 1, 1), 2, x.extent);
     ARGUMENT(ha_scan(HA_SUM, same, x, HA_INCLUSIVE, C), "repeats elements", "double");
-    ARGUMENT(ha_differences(y, x, 0, C), "one less", "sums");
+    ARGUMENT(ha_differences(y, x, 0, C), "one less", "of array 'sums', and x, double (4, 6)");
     ARGUMENT(ha_differences(y, x, 7, C), "no dimension 7", "");
-    ARGUMENT(ha_differences(upper, y, 0, C), "elements of an argument", "sums");
+    ARGUMENT(ha_differences(upper, y, 0, C), "elements of an argument",
+             "'sums', and a part of x, double (3, 6)");
     ARGUMENT(ha_differences(upper, (darray){0}, 0, C), "", "");
     ARGUMENT(ha_differences((darray){0}, x, 0, C), "", "");
     HA_READING(v, y, H) for (int i = 0; i < 24; i++) assert_true(v.data[i] == 5);

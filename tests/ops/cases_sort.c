@@ -403,11 +403,12 @@ TEST(refused_arguments) {
     ARGUMENT(ha_sort(x, (ha_sort_order)2, C), "HA_SUBTRACT is of two arguments", "");
     ARGUMENT(ha_sorting(at, y, HA_ASCENDING, C), "the extents are not the same", "places");
     ARGUMENT(ha_sorting(x, x, HA_ASCENDING, C), "an index is of", "double");
-    ARGUMENT(ha_sorting(at, at, HA_ASCENDING, C), "elements of an argument", "places");
+    ARGUMENT(ha_sorting(at, at, HA_ASCENDING, C), "elements of an argument", "and x, int32_t (10)");
     ARGUMENT(ha_sorting(numbers, x, HA_ASCENDING, C), "repeats elements", "places");
     ARGUMENT(ha_sorting(at, c, HA_ASCENDING, C), "no order", "c64");
     ARGUMENT(ha_sort_by_key(keys, x, HA_ASCENDING, C), "not as many values as keys", "int32_t");
-    ARGUMENT(ha_sort_by_key(at, at, HA_ASCENDING, C), "elements of an argument", "places");
+    ARGUMENT(ha_sort_by_key(at, at, HA_ASCENDING, C), "elements of an argument",
+             "and values, int32_t (10)");
     ARGUMENT(ha_sort_by_key(same, x, HA_ASCENDING, C), "repeats elements", "double");
     ARGUMENT(ha_sort_by_key(at, same, HA_ASCENDING, C), "repeats elements", "double");
     const darray goods = darray_new(HA_DTYPE_int32_t, 1, (int64_t[]){6}, C);
@@ -416,19 +417,20 @@ TEST(refused_arguments) {
     if (!is_fake(C)) /* which sorts the keys first */
         refused(HA_ERR_STATE, ha_sort_by_key(keys, goods, HA_ASCENDING, C), ": x: array 'goods'",
                 "were never written");
-    ARGUMENT(ha_unique(x, c, &count, C), "types are not the same", "c64");
+    ARGUMENT(ha_unique(x, c, &count, C), "types are not the same",
+             "y, double (10), and x, c64 (10)");
     ARGUMENT(ha_unique(x, x, &count, C), "elements of an argument", "double");
     ARGUMENT(ha_unique(y, grid, &count, C), "one dimension", "double");
     ARGUMENT(ha_lower_bound(at, y, c, C), "types are not the same", "c64");
     ARGUMENT(ha_lower_bound(keys, y, x, C), "the extents are not the same", "int32_t");
     ARGUMENT(ha_lower_bound(at, grid, x, C), "one dimension", "double");
-    ARGUMENT(ha_upper_bound(at, at, at, C), "elements of an argument", "places");
+    ARGUMENT(ha_upper_bound(at, at, at, C), "elements of an argument", "and values, int32_t (10)");
     ARGUMENT(ha_lower_bound(numbers, y, x, C), "repeats elements", "places");
     ARGUMENT(ha_lower_bound(x, y, x, C), "an index is of", "double");
     ARGUMENT(ha_lower_bound(at, c, c, C), "no order", "c64");
     ARGUMENT(ha_unique(same, y, &count, C), "repeats elements", "double");
     ARGUMENT(ha_unique(grid, y, &count, C), "one dimension", "double");
-    ARGUMENT(ha_unique(y, x, (int *)NULL, C), "no number for the count", "");
+    ARGUMENT(ha_unique(y, x, (int *)NULL, C), "the pointer to the count is NULL", "");
     /* More elements than numbers of the type count, all of which are one. */
     const darray all = HA_DARRAY(x), one = darray_slice(all, 0, 0, 1, 1);
     const darray most = darray_broadcast(one, 1, (int64_t[]){(int64_t)INT32_MAX + 1});

@@ -154,12 +154,16 @@ TEST(refused_arguments) {
     NO("there is -1: an index is not below zero", "at (0)", z_at, z, negative, x, at, x, &count);
     NO("an index is of", "double", x, z, at, x, at, x, &count);
     NO("an index is of", "double", z_at, z, x, x, at, x, &count);
-    NO("types are not the same", "int64_t", z_at, z, wide_at, x, at, x, &count);
-    NO("not as many values", "double", z_at, z, at, z, at, x, &count);
+    NO("types are not the same", "z_at, int32_t (6) of array 'places', and x_at, int64_t (3)", z_at,
+       z, wide_at, x, at, x, &count);
+    NO("not as many values", "x_at, int32_t (3), and x, double (6)", z_at, z, at, z, at, x, &count);
     NO("one dimension", "double", z_at, grid, at, x, at, x, &count);
     NO("repeats elements", "double", z_at, repeated, at, x, at, x, &count);
-    NO("elements of an argument", "places", z_at, all_at, at, x, at, x, &count);
-    NO("no number for the count", "", z_at, z, at, x, at, x, (int *)NULL);
+    NO("elements of an argument", "and z, int32_t (6) of array 'places'", z_at, all_at, at, x, at,
+       x, &count);
+    NO("not as many values", "y_at, int32_t (3), and y, double (6)", z_at, z, at, x, at, z, &count);
+    NO("the pointer to the count is NULL", "", z_at, z, at, x, at, x, (int *)NULL);
+    NO("the pointer to the count is to no number", "", z_at, z, at, x, at, x, &at);
     NO("", "float", z_at, z, at, x, at, f, &count);
     refused(ha_sparse_combine(99, z_at, z, at, x, at, x, &count, C), "99", "");
     NO("the index at (2) is not greater", "twice", z_at, z, same, x, at, x, &count);

@@ -76,6 +76,7 @@ HA_IN_ ha_status ha_evict_wait(ha_array *a, const ha_context *c, ha_range only, 
 
 ha_status ha_array_evict_(ha_array *a, ha_context *c, const char *site) {
     HA_TELLS_EVENTS_;
+    HA_CALLED_FROM_(site);
     static const char *const operation = "ha_array_evict";
     ha_holder other = {0};
     ha_range only = {0, 0};

@@ -56,6 +56,7 @@ ha_status ha_array_free(ha_array *a) {
 
 ha_status ha_discard_(ha_array **a, const char *site) {
     HA_TELLS_EVENTS_;
+    HA_CALLED_FROM_(site);
     ha_status s = a && *a ? ha_array_leave(*a, 0, "ha_discard", ha_from(site)) : HA_OK;
     if (a && !s) *a = NULL;
     return s;

@@ -143,7 +143,9 @@ HA_IN_ void ha_error_from(ha_error *e) {
     if (!site && ha_self.checked && !ha_error_has_line(e->text)) site = ha_self.checked;
     if (!site || strncmp(e->text, site, strlen(site)) == 0) return;
     memcpy(text, e->text, sizeof text);
-    snprintf(e->text, sizeof e->text, "%.120s: %.270s", site, text);
+    const int n = snprintf(e->text, sizeof e->text, "%.120s: ", site);
+    memcpy(e->text + n, text, sizeof text - (size_t)n);
+    e->text[sizeof e->text - 1] = 0;
 }
 
 /* Records an error and returns its status. Never called with a lock held. */

@@ -45,4 +45,16 @@ static inline const char *ha_from(const char *site) {
     return checked && checked != site && ha_site_is_name(site) ? checked : site;
 }
 
+/* HA_CALLED_FROM_(site): to the end of the block, errors and reports that know no line of the caller's give this one,
+ * as inside a check; a name changes nothing. */
+#define HA_CALLED_FROM_(site)                                                                      \
+    HA_UNUSED const char *ha_outer_check_                                                          \
+        __attribute__((__cleanup__(ha_called_end))) = ha_called_begin(site)
+static inline const char *ha_called_begin(const char *site) {
+    const char *outer = ha_self.checked;
+    if (!ha_site_is_name(site)) ha_self.checked = site;
+    return outer;
+}
+static inline void ha_called_end(const char **outer) { ha_self.checked = *outer; }
+
 #endif

@@ -80,6 +80,19 @@ HA_IN_ int ha_counts_lanes(const ha_kernel_leaf *leaf) {
     return leaf->parameter->mode >= HA_KERNEL_IN_ && !leaf->bundle;
 }
 
+/* For messages: "x", or "x, array 'pressure',". */
+typedef struct ha_launched_name {
+    char text[sizeof(ha_leaf_name) + sizeof(ha_name) + sizeof ", array '',"];
+} ha_launched_name;
+HA_IN_ ha_launched_name ha_name_of_launched(const ha_launching *l, int i) {
+    const ha_name name = ha_name_of(l->argument[i].view.array);
+    ha_launched_name both;
+    ha_text t = ha_text_into(both.text, sizeof both.text);
+    ha_print(&t, "%s", ha_name_of_leaf(&l->argument[i].leaf).text);
+    if (*name.text) ha_print(&t, ", array '%s',", name.text);
+    return both;
+}
+
 /* As many as each array has elements. */
 HA_IN_ ha_status ha_lanes_from_sizes(ha_launching *l) {
     const ha_kernel *k = l->kernel;
@@ -94,8 +107,8 @@ HA_IN_ ha_status ha_lanes_from_sizes(ha_launching *l) {
         if (l->argument[i].size != l->argument[of].size)
             return ha_fail(
                 HA_ERR_ARGUMENT, k->name, "%s: HA_ALL_LANES: %s has %lld elements, and %s has %lld",
-                ha_kernel_site(k), ha_parameter_of(l, of)->name, (long long)l->argument[of].size,
-                ha_parameter_of(l, i)->name, (long long)l->argument[i].size);
+                ha_kernel_site(k), ha_name_of_launched(l, of).text, (long long)l->argument[of].size,
+                ha_name_of_launched(l, i).text, (long long)l->argument[i].size);
     }
     if (of < 0)
         return ha_fail(HA_ERR_ARGUMENT, k->name, "%s: HA_ALL_LANES: no array is given",

@@ -75,7 +75,7 @@ HA_IN_ ha_mpi_block ha_mpi_field_cells(const ha_mpi_grid *grid, const ha_mpi_fie
 
 /* The same of a view, as one. */
 HA_IN_ darray ha_mpi_view_of_cells(const ha_mpi_field *field, const ha_mpi_block *cells) {
-    return darray_part(field->part.view, cells->first, cells->last);
+    return darray_part_(field->part.view, cells->first, cells->last, NULL);
 }
 
 /* And of records. */

@@ -220,7 +220,8 @@ HA_IN_ ha_status ha_mpi_list_all(ha_mpi_halo *halo) {
 HA_IN_ darray ha_mpi_buffer_part(darray buffer, const darray *cells, int64_t *at) {
     const int64_t first = *at;
     *at += darray_size(*cells);
-    return darray_reshape(darray_slice(buffer, 0, first, *at, 1), cells->rank, cells->extent);
+    return darray_reshape_in_(HA_ROW_MAJOR, darray_slice_(buffer, 0, first, *at, 1, NULL),
+                              cells->rank, cells->extent, NULL);
 }
 
 /* Returns how many. */

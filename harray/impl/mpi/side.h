@@ -138,7 +138,7 @@ HA_IN_ ha_status ha_mpi_side_pack(ha_mpi_side *side) {
         side->buffer.type = side->buffer.array ? view->type : HA_DTYPE_NONE;
     } else {
         const uint64_t before = ha_mpi_bytes_of(view);
-        side->buffer = darray_contiguous(*view, HA_ROW_MAJOR, side->context);
+        side->buffer = darray_contiguous_(*view, HA_ROW_MAJOR, side->context, NULL);
         HA_MPI_MOVED_(staged_bytes, ha_mpi_bytes_of(view) - before);
         HA_MPI_MOVED_(packed_bytes, side->size);
     }

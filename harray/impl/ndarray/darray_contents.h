@@ -49,7 +49,7 @@ HA_IN_ ha_status ha_view_fill(const darray *x, const void *value, ha_context *co
     HA_TELLS_EVENTS_;
     const char *const operation = "darray_fill";
     ha_context *c = ha_resolve(context);
-    ha_status s = ha_view_check_repeats(x, operation, site);
+    ha_status s = ha_view_check_repeats(x, operation);
     if (!s && !value) s = ha_view_fail(HA_ERR_ARGUMENT, operation, x, "the value is NULL");
     if (s || ha_view_is_empty(x)) return s;
     if (!ha_is_host(c) && ha_view_has_no_gaps(x))
@@ -59,12 +59,10 @@ HA_IN_ ha_status ha_view_fill(const darray *x, const void *value, ha_context *co
 }
 
 ha_status darray_fill_element_(darray x, const void *value, ha_context *context, const char *site) {
-    ha_status s = HA_OK;
-    HA_FROM(site) {
-        s = ha_view_check(&x, "darray_fill");
-        if (!s) s = ha_view_fill(&x, value, context, ha_from(site));
-    }
-    return s;
+    site = ha_from(site);
+    HA_CALLED_FROM_(site);
+    const ha_status s = ha_view_check(&x, "darray_fill");
+    return s ? s : ha_view_fill(&x, value, context, site);
 }
 
 /* A number that the view's type has, refused as the view. */
@@ -77,13 +75,11 @@ HA_IN_ ha_status ha_view_number(const darray *x, ha_dvalue value, ha_dvalue *con
 }
 
 ha_status darray_fill_(darray x, ha_dvalue value, ha_context *context, const char *site) {
-    ha_status s = HA_OK;
-    HA_FROM(site) {
-        ha_dvalue converted;
-        s = ha_view_number(&x, value, &converted, "darray_fill");
-        if (!s) s = ha_view_fill(&x, converted.bytes, context, ha_from(site));
-    }
-    return s;
+    site = ha_from(site);
+    HA_CALLED_FROM_(site);
+    ha_dvalue converted;
+    ha_status s = ha_view_number(&x, value, &converted, "darray_fill");
+    return s ? s : ha_view_fill(&x, converted.bytes, context, site);
 }
 
 /* ---- single elements ------------------------------------------------------------------------ */
@@ -120,7 +116,7 @@ ha_status darray_set_element_(darray x, const int64_t *index, const void *value)
     const char *const operation = "darray_set";
     size_t element = 0;
     ha_status s = ha_view_element(&x, index, value, &element, operation);
-    if (!s) s = ha_copy_check(&x, &x, operation, operation);
+    if (!s) s = ha_view_check_repeats(&x, operation);
     return s ? s : ha_array_set(x.array, element, value);
 }
 
@@ -131,7 +127,9 @@ HA_IN_ ha_status ha_view_rank(const darray *x, int rank, const char *operation) 
                         x->rank);
 }
 
-ha_status darray_get(darray x, int rank, const int64_t *index, ha_dvalue *value) {
+ha_status darray_get_(darray x, int rank, const int64_t *index, ha_dvalue *value,
+                      const char *site) {
+    HA_CALLED_FROM_(site);
     unsigned char bytes[16];
     ha_dvalue none;
     ha_status s = ha_view_number(&x, ha_dvalue_of_bool(0), &none, "darray_get");
@@ -141,7 +139,8 @@ ha_status darray_get(darray x, int rank, const int64_t *index, ha_dvalue *value)
     return s;
 }
 
-ha_status darray_set(darray x, int rank, const int64_t *index, ha_dvalue value) {
+ha_status darray_set_(darray x, int rank, const int64_t *index, ha_dvalue value, const char *site) {
+    HA_CALLED_FROM_(site);
     ha_dvalue converted;
     ha_status s = ha_view_number(&x, value, &converted, "darray_set");
     if (!s) s = ha_view_rank(&x, rank, "darray_set");
@@ -153,7 +152,9 @@ ha_status darray_set(darray x, int rank, const int64_t *index, ha_dvalue value) 
 ha_status darray_equal_(darray a, darray b, int *equal, const char *site) {
     site = ha_from(site);
     HA_TELLS_EVENTS_;
+    HA_CALLED_FROM_(site);
     const char *const operation = "darray_equal";
+    const ha_argument left = {"a", &a}, right = {"b", &b};
     ha_open_set t = {.operation = operation, .views_checked = 1};
     ha_access x, y;
     ha_request requests[] = {{.access = &x, .context = ha_host(), .how = HA_READ, .view = &a},
@@ -163,7 +164,7 @@ ha_status darray_equal_(darray a, darray b, int *equal, const char *site) {
     if (s) return s;
     if (!equal) return ha_view_fail(HA_ERR_ARGUMENT, operation, &a, "the result is NULL");
     if (!ha_views_match(&a, &b))
-        return ha_views_refuse(&a, &b, "these types cannot be compared", operation, site);
+        return ha_pair_refuse(left, right, "these types cannot be compared", operation);
     const int same = ha_extents_equal(a.rank, a.extent, b.rank, b.extent);
     if (!same || ha_view_is_empty(&a)) {
         *equal = same;

@@ -14,25 +14,17 @@ HA_IN_ int ha_views_match(const darray *a, const darray *b) {
     return !a->type && !b->type && x.size == y.size && !strcmp(x.name, y.name);
 }
 
-HA_IN_ ha_status ha_views_refuse(const darray *x, const darray *y, const char *reason,
-                                 const char *operation, const char *site) {
-    char other[256];
-    darray_print_shape(*y, other, sizeof other);
-    return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "%s%s%.160s: %s", site, *site ? ": " : "",
-                        other, reason);
-}
-
-HA_IN_ ha_status ha_copy_check(const darray *to, const darray *from, const char *operation,
-                               const char *site) {
-    ha_status s = ha_view_check(to, operation);
-    if (!s) s = ha_view_check(from, operation);
+HA_IN_ ha_status ha_copy_check(ha_argument to, ha_argument from, const char *operation) {
+    const darray *x = to.view, *y = from.view;
+    ha_status s = ha_view_check(x, operation);
+    if (!s) s = ha_view_check(y, operation);
     if (s) return s;
-    if (!ha_extents_equal(to->rank, to->extent, from->rank, from->extent))
-        return ha_views_refuse(to, from, "the extents are not the same (darray_broadcast may help)",
-                               operation, site);
-    if (!ha_views_match(to, from))
-        return ha_views_refuse(to, from, "these types cannot be converted", operation, site);
-    return ha_view_check_repeats(to, operation, site);
+    if (!ha_extents_equal(x->rank, x->extent, y->rank, y->extent))
+        return ha_pair_refuse(to, from, "the extents are not the same (darray_broadcast may help)",
+                              operation);
+    if (!ha_views_match(x, y))
+        return ha_pair_refuse(to, from, "these types cannot be converted", operation);
+    return ha_view_check_repeats(x, operation);
 }
 
 /* Whether they may have elements in common: as far as accesses tell them apart. */
@@ -151,14 +143,14 @@ HA_IN_ ha_status ha_open_to_copy(const darray *to, ha_access *write, const darra
 }
 
 HA_IN_ ha_status ha_misfit_fail(const darray *to, const darray *from, const ha_misfit *misfit,
-                                const char *operation, const char *site) {
+                                const char *operation) {
     int64_t index[HA_MOST_RANK];
     char value[80];
     for (int d = 0; d < from->rank; d++) index[d] = misfit->index[d] + from->origin[d];
     ha_dvalue_print(misfit->value, value, sizeof value);
     return ha_view_fail(
-        HA_ERR_ARGUMENT, operation, from, "%s: %s at index (%s) as %s: %s; nothing was written",
-        site, value, ha_show(from->rank, index).text, ha_dtype_name(to->type), misfit->objection);
+        HA_ERR_ARGUMENT, operation, from, "%s at index (%s) as %s: %s; nothing was written", value,
+        ha_show(from->rank, index).text, ha_dtype_name(to->type), misfit->objection);
 }
 
 /* They have nothing in common; where the conversion can fail, nobody else knows `to`. */
@@ -171,7 +163,7 @@ HA_IN_ ha_status ha_copy_on_host(const darray *to, const darray *from, const cha
     s = ha_copy_opened(to, write.data, from, read.data, &misfit);
     HA_IGNORE_(ha_close_(&read));
     const ha_status closed = ha_close_(&write);
-    return s ? ha_misfit_fail(to, from, &misfit, operation, site) : closed;
+    return s ? ha_misfit_fail(to, from, &misfit, operation) : closed;
 }
 
 /* ---- by kernels ------------------------------------------------------------------------------ */
@@ -189,12 +181,12 @@ static const ha_view_kernels ha_view_kernels_;
 
 /* HA_ERR_UNSUPPORTED, untold: not so. */
 HA_IN_ ha_status ha_copy_by_kernel(const darray *to, const darray *from, ha_context *c,
-                                   const char *operation, const char *site) {
+                                   const char *operation) {
     ha_misfit misfit = {.objection = NULL};
     if (!ha_view_kernels_.copy || ha_is_host(c) || !ha_view_is_valid_at(from, c) ||
         !ha_view_kernels_.copy(to, from, c, &misfit))
         return HA_ERR_UNSUPPORTED;
-    return misfit.objection ? ha_misfit_fail(to, from, &misfit, operation, site) : HA_OK;
+    return misfit.objection ? ha_misfit_fail(to, from, &misfit, operation) : HA_OK;
 }
 
 /* ---- either --------------------------------------------------------------------------------- */
@@ -204,13 +196,13 @@ HA_IN_ ha_status ha_copy_disjoint(const darray *to, const darray *from, ha_conte
                                   const char *operation, const char *site) {
     ha_status s = HA_ERR_UNSUPPORTED;
     if (ha_copy_fits_device(to, from, c)) s = ha_copy_on_device(to, from, c, operation, site);
-    if (s == HA_ERR_UNSUPPORTED) s = ha_copy_by_kernel(to, from, c, operation, site);
+    if (s == HA_ERR_UNSUPPORTED) s = ha_copy_by_kernel(to, from, c, operation);
     return s == HA_ERR_UNSUPPORTED ? ha_copy_on_host(to, from, operation, site) : s;
 }
 
 /* What else has the room for all of `from`, at a device, or on the host. Errors are about what was to be copied. */
 HA_IN_ ha_status ha_copy_between(darray *between, const darray *to, const darray *from,
-                                 ha_context *c, const char *operation, const char *site) {
+                                 ha_context *c, const char *operation) {
     const ha_type type = ha_array_type(to->array);
     ha_tell_later();
     *between = darray_new_(HA_ROW_MAJOR, type, to->rank, to->extent, c);
@@ -225,15 +217,14 @@ HA_IN_ ha_status ha_copy_between(darray *between, const darray *to, const darray
         return HA_OK;
     }
     ha_backend_report(e.code, NULL);
-    return ha_view_fail(e.status, operation, from, "%s: for a copy in between: %.200s", site,
-                        e.text);
+    return ha_view_fail(e.status, operation, from, "for a copy in between: %.200s", e.text);
 }
 
 /* Through a copy of its own: what can fail has then happened, and what is the same storage is not. */
 HA_IN_ ha_status ha_copy_through(const darray *to, const darray *from, ha_context *c,
                                  const char *operation, const char *site) {
     darray between;
-    ha_status s = ha_copy_between(&between, to, from, c, operation, site);
+    ha_status s = ha_copy_between(&between, to, from, c, operation);
     if (s) return s;
     s = ha_copy_disjoint(&between, from, c, operation, site);
     if (!s) s = ha_copy_disjoint(to, &between, c, operation, site);
@@ -255,15 +246,17 @@ HA_IN_ ha_status ha_copy_views(const darray *to, const darray *from, ha_context 
         return ha_copy_through(to, from, ha_copy_where(from, c), operation, site);
     if (!ha_scalars_may_misfit(from->type, to->type))
         return ha_copy_disjoint(to, from, c, operation, site);
-    const ha_status s = ha_copy_by_kernel(to, from, c, operation, site);
+    const ha_status s = ha_copy_by_kernel(to, from, c, operation);
     return s == HA_ERR_UNSUPPORTED ? ha_copy_through(to, from, ha_host(), operation, site) : s;
 }
 
 ha_status darray_copy_(darray to, darray from, ha_context *context, const char *site) {
     site = ha_from(site);
     HA_TELLS_EVENTS_;
+    HA_CALLED_FROM_(site);
     const char *const operation = "darray_copy";
-    ha_status s = ha_copy_check(&to, &from, operation, site);
+    const ha_argument target = {"to", &to}, source = {"from", &from};
+    ha_status s = ha_copy_check(target, source, operation);
     return s ? s : ha_copy_views(&to, &from, ha_resolve(context), operation, site);
 }
 
@@ -283,7 +276,8 @@ HA_IN_ darray ha_view_copied(const darray *x, ha_type type, ha_dtype dtype, ha_o
     return (darray){.rank = 0};
 }
 
-darray darray_contiguous(darray x, ha_order order, ha_context *context) {
+darray darray_contiguous_(darray x, ha_order order, ha_context *context, const char *site) {
+    HA_CALLED_FROM_(site);
     HA_TELLS_EVENTS_;
     const char *const operation = "darray_contiguous";
     const ha_type none = {"no type", 0};
@@ -292,7 +286,8 @@ darray darray_contiguous(darray x, ha_order order, ha_context *context) {
                           operation);
 }
 
-darray darray_convert(darray x, ha_dtype type, ha_context *context) {
+darray darray_convert_(darray x, ha_dtype type, ha_context *context, const char *site) {
+    HA_CALLED_FROM_(site);
     HA_TELLS_EVENTS_;
     const char *const operation = "darray_convert";
     if (ha_view_check(&x, operation)) return (darray){.rank = 0};

@@ -53,7 +53,7 @@ darray darray_of_any_(size_t bytes, const void *array) {
         return (darray){.array = a,
                         .type = ha_dtype_of_array(a),
                         .rank = 1,
-                        .extent = {(int64_t)ha_array_size(a)},
+                        .extent = {ha_is_freed(a) ? 0 : (int64_t)ha_array_size(a)},
                         .stride = {1}};
     if (bytes != sizeof(darray))
         return darray_of_typed_(array, ha_dtype_of_array(a), (int)ha_typed_rank(bytes));
@@ -272,6 +272,7 @@ ha_status ha_span_of_(ha_access *x, size_t access_bytes, const void *array, size
 
 ha_status darray_prefetch_(darray x, ha_context *c, const char *site) {
     site = ha_from(site);
+    HA_CALLED_FROM_(site);
     ha_status s = ha_view_check(&x, "darray_prefetch");
     return s ? s : ha_prefetch_darray(&x, c, site);
 }

@@ -35,6 +35,40 @@ __attribute__((format(printf, 4, 5))) HA_IN_ ha_status ha_view_fail(ha_status s,
                    reason);
 }
 
+/* An array, and what the call names it. */
+typedef struct ha_argument {
+    const char *name;
+    const darray *view;
+} ha_argument;
+#define HA_ARGUMENT_(x) ((ha_argument){#x, x})
+
+/* "y, double (12) of array 'velocity'" */
+HA_IN_ void ha_argument_print(const ha_argument *a, ha_text *t) {
+    char shape[96];
+    const ha_name name = ha_name_of(a->view->array);
+    darray_print_shape(*a->view, shape, sizeof shape);
+    ha_print(t, "%s, %s", a->name, shape);
+    if (*name.text) ha_print(t, " of array '%s'", name.text);
+}
+
+/* Arrays that do not fit to each other: each with its name among the arguments. */
+HA_IN_ ha_status ha_arguments_refuse(const ha_argument *argument, int n, const char *why,
+                                     const char *operation) {
+    char text[400];
+    ha_text t = ha_text_into(text, sizeof text);
+    for (int i = 0; i < n; i++) {
+        if (i) ha_print(&t, "%s", i < n - 1 ? ", " : ", and ");
+        ha_argument_print(&argument[i], &t);
+    }
+    return ha_fail(HA_ERR_ARGUMENT, operation, "%s: %s", text, why);
+}
+
+HA_IN_ ha_status ha_pair_refuse(ha_argument x, ha_argument y, const char *why,
+                                const char *operation) {
+    const ha_argument both[] = {x, y};
+    return ha_arguments_refuse(both, 2, why, operation);
+}
+
 /* A number for elements of a view. */
 HA_IN_ ha_status ha_view_convert(const darray *x, const ha_dvalue *value, ha_dtype type,
                                  ha_dvalue *result, const char *operation) {
@@ -199,19 +233,19 @@ HA_IN_ int ha_strides_repeat(int rank, const int64_t *extent, const int64_t *str
 }
 
 /* Can it be written? */
-HA_IN_ ha_status ha_view_check_repeats(const darray *x, const char *operation, const char *site) {
+HA_IN_ ha_status ha_view_check_repeats(const darray *x, const char *operation) {
     if (!ha_strides_repeat(x->rank, x->extent, x->stride)) return HA_OK;
     return ha_view_fail(HA_ERR_ARGUMENT, operation, x,
-                        "%s: it repeats elements (strides %s), and can only be read", ha_from(site),
+                        "it repeats elements (strides %s), and can only be read",
                         ha_show(x->rank, x->stride).text);
 }
 
 /* Can it be opened? Only for reading, where it repeats elements. */
 HA_IN_ ha_status ha_view_check_opened(const darray *x, unsigned how, const char *operation,
                                       const char *site) {
+    HA_CALLED_FROM_(site);
     const ha_status s = ha_view_check(x, operation);
-    return s || (how & ~(unsigned)HA_TRY) == HA_READ ? s
-                                                     : ha_view_check_repeats(x, operation, site);
+    return s || (how & ~(unsigned)HA_TRY) == HA_READ ? s : ha_view_check_repeats(x, operation);
 }
 
 /* Whether its elements are all that lies between the first and the last of them in memory. Its numbers may be made up:
@@ -278,7 +312,9 @@ HA_IN_ void ha_view_take(darray *x, int d, ha_steps steps) {
     x->origin[d] = 0;
 }
 
-darray darray_slice(darray x, int dimension, int64_t start, int64_t stop, int64_t step) {
+darray darray_slice_(darray x, int dimension, int64_t start, int64_t stop, int64_t step,
+                     const char *site) {
+    HA_CALLED_FROM_(site);
     const char *const operation = "darray_slice";
     ha_steps steps = {0, 1, 0};
     if (ha_view_check(&x, operation) || ha_view_dimension(&x, dimension, operation) ||
@@ -299,7 +335,8 @@ HA_IN_ ha_status ha_box_steps(const darray *x, const int64_t *low, const int64_t
     return s;
 }
 
-darray darray_part(darray x, const int64_t *low, const int64_t *high) {
+darray darray_part_(darray x, const int64_t *low, const int64_t *high, const char *site) {
+    HA_CALLED_FROM_(site);
     ha_steps steps[HA_MOST_RANK];
     if (ha_box_steps(&x, low, high, steps, "darray_part")) return (darray){.rank = 0};
     for (int d = 0; d < x.rank; d++)
@@ -315,7 +352,9 @@ HA_IN_ darray ha_view_keep(darray x, int d, int64_t first, int64_t count) {
     return x;
 }
 
-ha_status darray_shell(darray x, const int64_t *low, const int64_t *high, darray *side) {
+ha_status darray_shell_(darray x, const int64_t *low, const int64_t *high, darray *side,
+                        const char *site) {
+    HA_CALLED_FROM_(site);
     const char *const operation = "darray_shell";
     ha_steps steps[HA_MOST_RANK];
     ha_status s = ha_box_steps(&x, low, high, steps, operation);
@@ -332,7 +371,8 @@ ha_status darray_shell(darray x, const int64_t *low, const int64_t *high, darray
     return s;
 }
 
-darray darray_fix(darray x, int dimension, int64_t index) {
+darray darray_fix_(darray x, int dimension, int64_t index, const char *site) {
+    HA_CALLED_FROM_(site);
     const char *const operation = "darray_fix";
     if (ha_view_check(&x, operation) || ha_view_dimension(&x, dimension, operation))
         return (darray){.rank = 0};
@@ -346,7 +386,8 @@ darray darray_fix(darray x, int dimension, int64_t index) {
     return ha_view_done(x);
 }
 
-darray darray_flip(darray x, int dimension) {
+darray darray_flip_(darray x, int dimension, const char *site) {
+    HA_CALLED_FROM_(site);
     const char *const operation = "darray_flip";
     if (ha_view_check(&x, operation) || ha_view_dimension(&x, dimension, operation))
         return (darray){.rank = 0};
@@ -355,7 +396,8 @@ darray darray_flip(darray x, int dimension) {
     return ha_view_done(x);
 }
 
-darray darray_expand(darray x, int dimension) {
+darray darray_expand_(darray x, int dimension, const char *site) {
+    HA_CALLED_FROM_(site);
     const char *const operation = "darray_expand";
     if (ha_view_check(&x, operation)) return (darray){.rank = 0};
     if (dimension < 0 || dimension > x.rank)
@@ -376,7 +418,8 @@ darray darray_expand(darray x, int dimension) {
 
 /* ---- all dimensions ------------------------------------------------------------------------- */
 
-darray darray_permute(darray x, const int64_t *order) {
+darray darray_permute_(darray x, const int64_t *order, const char *site) {
+    HA_CALLED_FROM_(site);
     const char *const operation = "darray_permute";
     darray permuted = x;
     unsigned seen = 0;
@@ -394,13 +437,15 @@ darray darray_permute(darray x, const int64_t *order) {
     return ha_view_done(permuted);
 }
 
-darray darray_transpose(darray x) {
+darray darray_transpose_(darray x, const char *site) {
+    HA_CALLED_FROM_(site);
     int64_t order[HA_MOST_RANK];
     for (int d = 0; d < HA_MOST_RANK; d++) order[d] = (int64_t)x.rank - 1 - d;
-    return darray_permute(x, order);
+    return darray_permute_(x, order, site);
 }
 
-darray darray_diagonal(darray x, int first, int second, int64_t shift) {
+darray darray_diagonal_(darray x, int first, int second, int64_t shift, const char *site) {
+    HA_CALLED_FROM_(site);
     const char *const operation = "darray_diagonal";
     if (ha_view_check(&x, operation) || ha_view_dimension(&x, first, operation) ||
         ha_view_dimension(&x, second, operation))
@@ -448,14 +493,16 @@ HA_IN_ darray ha_view_with_origin(darray x, const int64_t *origin, const char *o
                       ha_show(x.rank, x.origin).text, ha_show(x.rank, x.stride).text);
 }
 
-darray darray_with_origin(darray x, const int64_t *origin) {
+darray darray_with_origin_(darray x, const int64_t *origin, const char *site) {
+    HA_CALLED_FROM_(site);
     const char *const operation = "darray_with_origin";
     if (ha_view_check(&x, operation)) return (darray){.rank = 0};
     if (x.rank && !origin) return HA_REFUSED(operation, &x, "a pointer is NULL");
     return ha_view_with_origin(x, origin, operation);
 }
 
-darray darray_interior(darray x) {
+darray darray_interior_(darray x, const char *site) {
+    HA_CALLED_FROM_(site);
     const char *const operation = "darray_interior";
     if (ha_view_check(&x, operation)) return (darray){.rank = 0};
     darray interior = x;

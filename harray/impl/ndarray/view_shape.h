@@ -53,7 +53,9 @@ HA_IN_ ha_status ha_reshape_count(const darray *x, int rank, const int64_t *exte
                         ha_show(rank, extent).text, (long long)count, (long long)darray_size(*x));
 }
 
-darray darray_reshape_in(ha_order order, darray x, int rank, const int64_t *extent) {
+darray darray_reshape_in_(ha_order order, darray x, int rank, const int64_t *extent,
+                          const char *site) {
+    HA_CALLED_FROM_(site);
     const char *const operation = "darray_reshape";
     ha_run runs[HA_MOST_RANK];
     if (ha_view_check(&x, operation) || ha_order_valid(order, operation) ||
@@ -75,20 +77,16 @@ darray darray_reshape_in(ha_order order, darray x, int rank, const int64_t *exte
     return ha_view_done(shaped);
 }
 
-darray darray_reshape(darray x, int rank, const int64_t *extent) {
-    return darray_reshape_in(HA_ROW_MAJOR, x, rank, extent);
-}
-
-darray darray_flatten_in(ha_order order, darray x) {
+darray darray_flatten_in_(ha_order order, darray x, const char *site) {
+    HA_CALLED_FROM_(site);
     const int64_t count = darray_size(x);
-    return darray_reshape_in(order, x, 1, &count);
+    return darray_reshape_in_(order, x, 1, &count, site);
 }
-
-darray darray_flatten(darray x) { return darray_flatten_in(HA_ROW_MAJOR, x); }
 
 /* ---- broadcasting --------------------------------------------------------------------------- */
 
-darray darray_broadcast(darray x, int rank, const int64_t *extent) {
+darray darray_broadcast_(darray x, int rank, const int64_t *extent, const char *site) {
+    HA_CALLED_FROM_(site);
     const char *const operation = "darray_broadcast";
     int64_t count;
     if (ha_view_check(&x, operation) || ha_extents_count(rank, extent, 0, &count, operation))

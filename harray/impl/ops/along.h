@@ -225,10 +225,10 @@ HA_IN_ ha_status ha_along_check_type(const ha_along_call *a) {
     const ha_op_key *key = &a->r.call.key; /* the type of which is uint8_t for bool */
     if (!counts && (y->type == key->type->type || y->type == key->line->gives)) return HA_OK;
     if (!counts)
-        return ha_views_refuse(y, x,
-                               "the result is of neither type: that of the elements, and that "
-                               "of their sums",
-                               operation, "");
+        return ha_pair_refuse(HA_ARGUMENT_(y), HA_ARGUMENT_(x),
+                              "the result is of neither type: that of the elements, and that "
+                              "of their sums",
+                              operation);
     const ha_status s = ha_index_check_type(y, operation);
     const int64_t most = y->type == HA_DTYPE_int32_t ? INT32_MAX : (int64_t)UINT32_MAX;
     if (s || y->array->element == sizeof(int64_t) || x->extent[a->dimension] <= most) return s;
@@ -243,8 +243,8 @@ HA_IN_ ha_status ha_along_check_extents(ha_along_call *a) {
     if (a->y.rank == x->rank && a->y.extent[a->dimension] == 1)
         a->y = ha_split_without(&a->y, a->dimension);
     if (ha_extents_equal(a->y.rank, a->y.extent, rest.rank, rest.extent)) return HA_OK;
-    return ha_views_refuse(&a->y, x, "the extents are not those without the dimension",
-                           a->r.call.operation, "");
+    return ha_pair_refuse((ha_argument){"y", &a->y}, HA_ARGUMENT_(x),
+                          "the extents are not those without the dimension", a->r.call.operation);
 }
 
 HA_IN_ ha_status ha_along_check(ha_along_call *a) {
@@ -257,7 +257,7 @@ HA_IN_ ha_status ha_along_check(ha_along_call *a) {
     if (!s) s = ha_op_check_written(&a->y, operation);
     if (!s) s = ha_along_check_extents(a);
     if (s || ha_view_is_empty(&a->y) || ha_view_is_empty(x)) return s;
-    return ha_index_check_apart(&a->y, x, operation);
+    return ha_index_check_apart((ha_argument){"y", &a->y}, HA_ARGUMENT_(x), operation);
 }
 
 /* What a reduction of no elements is, everywhere. */

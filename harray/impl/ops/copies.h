@@ -207,7 +207,7 @@ HA_IN_ int ha_op_fill_words(const darray *x, const void *value, ha_context *c) {
     if (one.array) {
         one.type = x->type;
         s = darray_fill_element_(one, value, c, "darray_fill");
-        const darray all = darray_broadcast(one, x->rank, x->extent);
+        const darray all = darray_broadcast_(one, x->rank, x->extent, NULL);
         if (!s && !(all.array && ha_op_copy_elements(x, &all, c))) s = HA_ERR_UNSUPPORTED;
         HA_IGNORE_(darray_free(&one));
     }

@@ -14,6 +14,7 @@ typedef struct ha_op_call {
     int arrays, numbers;
     int typed;                        /* the view whose elements the operation is of */
     const darray *view[HA_OP_ARRAYS]; /* the result, and the arguments */
+    const char *name[HA_OP_ARRAYS];   /* of each, where there are several */
     ha_dvalue number[2];              /* that of the second argument, or a and b; converted */
     ha_op_key key;
 } ha_op_call;
@@ -22,8 +23,9 @@ typedef struct ha_op_call {
 
 /* The result is named first. */
 HA_IN_ ha_status ha_op_refuse_pair(const ha_op_call *c, int k, const char *why) {
-    const darray *first = c->view[c->typed], *x = c->view[k];
-    return ha_views_refuse(k ? first : x, k ? x : first, why, c->operation, "");
+    const int first = k ? c->typed : 0, second = k ? k : c->typed;
+    const ha_argument x = {c->name[first], c->view[first]}, y = {c->name[second], c->view[second]};
+    return ha_pair_refuse(x, y, why, c->operation);
 }
 
 /* Its type, which is that of the operation unless that says another one. */
@@ -146,9 +148,9 @@ HA_IN_ ha_status ha_op_check_numbers(ha_op_call *c) {
 HA_IN_ ha_status ha_op_check_places(const ha_op_call *c, const ha_op_boxes *b) {
     for (int k = 1; k < c->arrays; k++)
         if (!ha_op_is_same(b, k) && ha_views_meet(c->view[0], c->view[k]))
-            return ha_views_refuse(c->view[0], c->view[k],
-                                   "the result has elements of an argument in other places",
-                                   c->operation, "");
+            return ha_pair_refuse(
+                (ha_argument){c->name[0], c->view[0]}, (ha_argument){c->name[k], c->view[k]},
+                "the result has elements of an argument in other places", c->operation);
     return HA_OK;
 }
 
@@ -266,8 +268,12 @@ static ha_status ha_op_run_word(ha_op_call *c, const ha_op_words *words, const h
 /* ---- the calls ----------------------------------------------------------------------------------- */
 
 ha_status ha_map_(ha_map_operation op, darray y, darray x, ha_context *context, const char *site) {
-    ha_op_call c = {
-        .operation = "ha_map", .context = context, .arrays = 2, .typed = 1, .view = {&y, &x}};
+    ha_op_call c = {.operation = "ha_map",
+                    .context = context,
+                    .arrays = 2,
+                    .typed = 1,
+                    .view = {&y, &x},
+                    .name = {"y", "x"}};
     return ha_op_run_word(&c, &ha_op_map_words, &ha_op_maps, (int)op, site);
 }
 
@@ -276,7 +282,8 @@ ha_status ha_combine_(int op, darray z, darray x, darray y, ha_context *context,
                     .context = context,
                     .arrays = 3,
                     .typed = 1,
-                    .view = {&z, &x, &y}};
+                    .view = {&z, &x, &y},
+                    .name = {"z", "x", "y"}};
     return ha_op_run_word(&c, &ha_op_combine_words, &ha_op_combines, op, site);
 }
 
@@ -288,6 +295,7 @@ ha_status ha_combine_number_(int op, darray z, darray x, ha_dvalue number, ha_co
                     .numbers = 1,
                     .typed = 1,
                     .view = {&z, &x},
+                    .name = {"z", "x"},
                     .number = {number},
                     .key.by_number = 1};
     return ha_op_run_word(&c, &ha_op_combine_words, &ha_op_combines, op, site);
@@ -300,8 +308,23 @@ ha_status ha_axpby_(darray z, ha_dvalue a, darray x, ha_dvalue b, darray y, ha_c
                     .arrays = 3,
                     .numbers = 2,
                     .view = {&z, &x, &y},
+                    .name = {"z", "x", "y"},
                     .number = {a, b}};
     return ha_op_run(&c, &ha_op_axpby, 0, site);
+}
+
+/* Bounds between which there is no number. */
+HA_IN_ ha_status ha_clip_refuse(const darray *y, ha_dvalue low, ha_dvalue high,
+                                ha_comparison order) {
+    char lowest[80], highest[80];
+    const ha_status s = ha_view_check(y, "ha_clip");
+    if (s) return s;
+    (void)ha_dvalue_print(low, lowest, sizeof lowest);
+    (void)ha_dvalue_print(high, highest, sizeof highest);
+    return ha_view_fail(HA_ERR_ARGUMENT, "ha_clip", y,
+                        order == HA_GREATER ? "low, %s, is greater than high, %s"
+                                            : "low, %s, and high, %s, have no order",
+                        lowest, highest);
 }
 
 ha_status ha_clip_(darray y, darray x, ha_dvalue low, ha_dvalue high, ha_context *context,
@@ -311,16 +334,12 @@ ha_status ha_clip_(darray y, darray x, ha_dvalue low, ha_dvalue high, ha_context
                     .arrays = 2,
                     .numbers = 2,
                     .view = {&y, &x},
+                    .name = {"y", "x"},
                     .number = {low, high}};
     const ha_comparison order = ha_dvalue_compare(low, high);
     if (order == HA_LESS || order == HA_EQUAL) return ha_op_run(&c, &ha_op_clip, 0, site);
     ha_status s = HA_OK;
-    HA_FROM(site) {
-        s = ha_view_check(&y, c.operation);
-        if (!s)
-            s = ha_view_fail(HA_ERR_ARGUMENT, c.operation, &y,
-                             "the lower bound is not below the upper one");
-    }
+    HA_FROM(site) s = ha_clip_refuse(&y, low, high, order);
     return s;
 }
 
@@ -332,8 +351,11 @@ HA_IN_ int ha_op_choice_of(ha_dtype type) {
 
 ha_status ha_where_(darray z, darray mask, darray x, darray y, ha_context *context,
                     const char *site) {
-    ha_op_call c = {
-        .operation = "ha_where", .context = context, .arrays = 4, .view = {&z, &mask, &x, &y}};
+    ha_op_call c = {.operation = "ha_where",
+                    .context = context,
+                    .arrays = 4,
+                    .view = {&z, &mask, &x, &y},
+                    .name = {"z", "mask", "x", "y"}};
     return ha_op_run(&c, &ha_op_choice, ha_op_choice_of(z.type), site);
 }
 

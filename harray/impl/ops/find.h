@@ -148,17 +148,17 @@ typedef struct ha_finding {
 
 HA_IN_ ha_status ha_find_check(const ha_finding *f) {
     const char *operation = f->operation;
+    const ha_argument y = {f->x ? "y" : "at", &f->y}, x = {"x", f->x}, mask = {"mask", &f->mask};
     ha_status s = ha_index_check_mask(&f->mask, operation);
     if (!s)
-        s = f->x ? ha_index_check_elements(&f->y, f->x, operation)
-                 : ha_index_check_type(&f->y, operation);
+        s = f->x ? ha_index_check_elements(y, x, operation) : ha_index_check_type(&f->y, operation);
     if (!s) s = ha_index_check_row(&f->y, operation);
     if (s) return s;
     if (f->x && !ha_extents_equal(f->x->rank, f->x->extent, f->mask.rank, f->mask.extent))
-        return ha_views_refuse(f->x, &f->mask, "the extents are not the same", operation, "");
+        return ha_pair_refuse(x, mask, "the extents are not the same", operation);
     if (ha_view_is_empty(&f->y) || ha_view_is_empty(&f->mask)) return HA_OK;
-    s = ha_index_check_apart(&f->y, &f->mask, operation);
-    if (!s && f->x) s = ha_index_check_apart(&f->y, f->x, operation);
+    s = ha_index_check_apart(y, mask, operation);
+    if (!s && f->x) s = ha_index_check_apart(y, x, operation);
     return s ? s : ha_op_check_written(&f->y, operation);
 }
 
@@ -206,8 +206,7 @@ HA_IN_ ha_status ha_finding_run(ha_finding *f, ha_dtype type, void *result) {
     const ha_op_call c = {.operation = f->operation, .view = {&f->y}};
     _Alignas(16) char count[16];
     ha_status s = ha_find_check(f);
-    if (!s && !result)
-        s = ha_fail(HA_ERR_ARGUMENT, f->operation, "there is no number for the count");
+    if (!s) s = ha_op_check_result(f->operation, "the count", type, result);
     if (s) return s;
     if (f->x) f->context = ha_index_mover(&f->y, f->x, f->context);
     if (!ha_view_is_empty(&f->mask)) s = ha_find_blocks(f);

@@ -152,7 +152,7 @@ HA_IN_ ha_status ha_misfit_at(const darray *from, ha_dtype to, int64_t n, ha_mis
         misfit->index[d] = n % from->extent[d];
         n /= from->extent[d];
     }
-    const ha_status s = darray_get(from_0, from->rank, misfit->index, &misfit->value);
+    const ha_status s = darray_get_(from_0, from->rank, misfit->index, &misfit->value, NULL);
     if (s) return s;
     const ha_wide wide = ha_widen(&misfit->value);
     misfit->objection = ha_put(&wide, &converted);

@@ -129,13 +129,16 @@ HA_IN_ void ha_gather_make(ha_op_kernel *k, const ha_op_key *key) {
 /* ---- the call ------------------------------------------------------------------------------------ */
 
 HA_IN_ ha_status ha_gather_check(const darray *y, const darray *x, const darray *at) {
-    ha_status s = ha_index_check_elements(y, x, "ha_gather");
+    ha_status s = ha_index_check_elements(HA_ARGUMENT_(y), HA_ARGUMENT_(x), "ha_gather");
     if (!s) s = ha_index_check_type(at, "ha_gather");
-    if (!s) s = ha_index_check_extents(y, at, x, "ha_gather");
+    if (!s)
+        s = ha_index_check_extents(HA_ARGUMENT_(y), HA_ARGUMENT_(at), HA_ARGUMENT_(x), "ha_gather");
     if (s || ha_view_is_empty(y)) return s;
     s = ha_op_check_written(y, "ha_gather");
-    if (!s) s = ha_index_check_apart(y, at, "ha_gather");
-    return s || ha_view_is_empty(x) ? s : ha_index_check_apart(y, x, "ha_gather");
+    if (!s) s = ha_index_check_apart(HA_ARGUMENT_(y), HA_ARGUMENT_(at), "ha_gather");
+    return s || ha_view_is_empty(x)
+               ? s
+               : ha_index_check_apart(HA_ARGUMENT_(y), HA_ARGUMENT_(x), "ha_gather");
 }
 
 /* As views with the extents of y. */

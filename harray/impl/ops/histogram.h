@@ -216,7 +216,8 @@ HA_IN_ ha_status ha_histogram_check_counts(const ha_histogram *h) {
     if (!h->parts)
         return ha_view_fail(HA_ERR_ARGUMENT, operation, &h->counts, "there are no parts");
     s = ha_op_check_written(&h->counts, operation);
-    return s || ha_view_is_empty(&h->x) ? s : ha_index_check_apart(&h->counts, &h->x, operation);
+    const ha_argument counts = {"counts", &h->counts}, x = {"x", &h->x};
+    return s || ha_view_is_empty(&h->x) ? s : ha_index_check_apart(counts, x, operation);
 }
 
 /* As what is computed with. */
@@ -305,7 +306,7 @@ HA_IN_ ha_status ha_histogram_end(const ha_histogram *h, const darray *to, ha_dt
     darray counted = *to, from_0 = h->counts;
     counted.extent[0]--;
     from_0.origin[0] = 0;
-    ha_status s = darray_get(*to, 1, &h->parts, &number);
+    ha_status s = darray_get_(*to, 1, &h->parts, &number, NULL);
     if (!s) s = ha_op_give(&c, number, type, given);
     if (!s) s = ha_histogram_check_most(h, &counted);
     if (!s) s = darray_copy_(from_0, counted, h->context, "ha_histogram");
@@ -316,8 +317,7 @@ HA_IN_ ha_status ha_histogram_end(const ha_histogram *h, const darray *to, ha_dt
 HA_IN_ ha_status ha_histogram_run(ha_histogram *h, double low, double high, ha_dtype type,
                                   void *outside) {
     ha_status s = ha_histogram_check(h, low, high);
-    if (!s && !outside)
-        s = ha_fail(HA_ERR_ARGUMENT, "ha_histogram", "there is no number for what is outside");
+    if (!s) s = ha_op_check_result("ha_histogram", "what is outside", type, outside);
     if (s) return s;
     const int64_t places = h->parts + 1;
     const darray to = darray_zeros(ha_histogram_type(h), 1, &places, h->context);

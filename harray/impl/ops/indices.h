@@ -104,12 +104,14 @@ HA_IN_ ha_status ha_index_check_type(const darray *at, const char *operation) {
 }
 
 /* Two arrays of the same elements, which can be moved. */
-HA_IN_ ha_status ha_index_check_elements(const darray *y, const darray *x, const char *operation) {
+HA_IN_ ha_status ha_index_check_elements(ha_argument result, ha_argument argument,
+                                         const char *operation) {
+    const darray *y = result.view, *x = argument.view;
     ha_status s = ha_view_check(y, operation);
     if (!s) s = ha_view_check(x, operation);
     if (s) return s;
     if (y->type != x->type || !ha_views_match(y, x))
-        return ha_views_refuse(y, x, "the types are not the same", operation, "");
+        return ha_pair_refuse(result, argument, "the types are not the same", operation);
     if (ha_index_moved(y->array->element)) return HA_OK;
     return ha_view_fail(HA_ERR_UNSUPPORTED, operation, y,
                         "elements of %zu bytes: those of 1, 2, 4, 8 and 16 bytes can be moved",
@@ -117,9 +119,9 @@ HA_IN_ ha_status ha_index_check_elements(const darray *y, const darray *x, const
 }
 
 /* The array that is written, and the one that is read. */
-HA_IN_ ha_status ha_index_check_apart(const darray *y, const darray *x, const char *operation) {
-    if (!ha_views_meet(y, x)) return HA_OK;
-    return ha_views_refuse(y, x, "the result has elements of an argument", operation, "");
+HA_IN_ ha_status ha_index_check_apart(ha_argument y, ha_argument x, const char *operation) {
+    if (!ha_views_meet(y.view, x.view)) return HA_OK;
+    return ha_pair_refuse(y, x, "the result has elements of an argument", operation);
 }
 
 HA_IN_ ha_status ha_index_check_row(const darray *x, const char *operation) {
@@ -140,19 +142,20 @@ HA_IN_ ha_status ha_index_check_rank(const darray *x, int rank, int most, const 
 }
 
 /* Are the extents of `all` those of `at`, and behind these the others of x? */
-HA_IN_ ha_status ha_index_check_extents(const darray *all, const darray *at, const darray *x,
+HA_IN_ ha_status ha_index_check_extents(ha_argument moved, ha_argument indices, ha_argument indexed,
                                         const char *operation) {
+    const darray *all = moved.view, *at = indices.view, *x = indexed.view;
+    const ha_argument arguments[] = {moved, indices, indexed};
     if (x->rank < 1)
         return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "it has no dimension to be indexed");
     if (all->rank == at->rank + x->rank - 1 &&
         !memcmp(all->extent, at->extent, (size_t)at->rank * sizeof *at->extent) &&
         !memcmp(all->extent + at->rank, x->extent + 1, (size_t)(x->rank - 1) * sizeof *at->extent))
         return HA_OK;
-    char indexed[256];
-    darray_print_shape(*x, indexed, sizeof indexed);
-    return ha_views_refuse(
-        all, at, "the extents are not those of the indices and then the others of what is indexed",
-        operation, indexed);
+    return ha_arguments_refuse(
+        arguments, 3,
+        "the extents are not those of the indices and then the others of what is indexed",
+        operation);
 }
 
 /* ---- views --------------------------------------------------------------------------------------- */
@@ -348,7 +351,7 @@ HA_IN_ ha_status ha_index_refuse(const darray *at, int64_t n, int64_t extent,
     }
     darray from_0 = *at;
     memset(from_0.origin, 0, sizeof from_0.origin);
-    const ha_status s = darray_get(from_0, at->rank, index, &value);
+    const ha_status s = darray_get_(from_0, at->rank, index, &value, NULL);
     if (s) return s;
     (void)ha_dvalue_print(value, number, sizeof number);
     for (int d = 0; d < at->rank; d++) index[d] += at->origin[d];

@@ -96,7 +96,7 @@ HA_IN_ ha_status ha_inverse_tell(const darray *p, const int64_t *number, int64_t
 }
 
 static ha_status ha_inverse_refuse(const darray *p) {
-    const darray numbers = darray_convert(*p, HA_DTYPE_int64_t, ha_host());
+    const darray numbers = darray_convert_(*p, HA_DTYPE_int64_t, ha_host(), NULL);
     ha_access a;
     if (!numbers.array) return HA_ERR_MEMORY;
     ha_status s = ha_open_(&a, numbers.array, ha_host(), HA_READ, 0, HA_END, "the permutation");
@@ -114,14 +114,15 @@ HA_IN_ ha_status ha_inverse_check(const darray *y, const darray *p) {
     if (!s) s = ha_index_check_row(y, "ha_inverse");
     if (!s) s = ha_index_check_row(p, "ha_inverse");
     if (s) return s;
+    const ha_argument places = {"y", y}, numbers = {"permutation", p};
     if (y->extent[0] != p->extent[0])
-        return ha_views_refuse(y, p, "the extents are not the same", "ha_inverse", "");
+        return ha_pair_refuse(places, numbers, "the extents are not the same", "ha_inverse");
     if (ha_view_is_empty(y)) return HA_OK;
     if (y->array->element == sizeof(uint32_t) &&
         y->extent[0] - 1 > (y->type == HA_DTYPE_int32_t ? INT32_MAX : (int64_t)UINT32_MAX))
         return ha_view_fail(HA_ERR_ARGUMENT, "ha_inverse", y, "its places do not fit its type");
     s = ha_op_check_written(y, "ha_inverse");
-    return s ? s : ha_index_check_apart(y, p, "ha_inverse");
+    return s ? s : ha_index_check_apart(places, numbers, "ha_inverse");
 }
 
 /* Where each number is; and whether all are. */

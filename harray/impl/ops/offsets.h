@@ -18,9 +18,10 @@ HA_IN_ ha_status ha_offsets_check(const darray *offsets, const darray *counts) {
     if (kind != HA_KIND_SIGNED && kind != HA_KIND_UNSIGNED)
         return ha_view_fail(HA_ERR_ARGUMENT, operation, counts, "a count is an integer");
     if (offsets->extent[0] - 1 != counts->extent[0])
-        return ha_views_refuse(offsets, counts, "there is one offset more than there are counts",
-                               operation, "");
-    return ha_view_is_empty(counts) ? HA_OK : ha_index_check_apart(offsets, counts, operation);
+        return ha_pair_refuse(HA_ARGUMENT_(offsets), HA_ARGUMENT_(counts),
+                              "there is one offset more than there are counts", operation);
+    if (ha_view_is_empty(counts)) return HA_OK;
+    return ha_index_check_apart(HA_ARGUMENT_(offsets), HA_ARGUMENT_(counts), operation);
 }
 
 HA_IN_ ha_status ha_offsets_reduce(const darray *counts, const ha_op_table *lanes, int lane,
@@ -40,7 +41,7 @@ HA_IN_ ha_status ha_offsets_check_signs(const darray *counts, ha_context *contex
     ha_status s = ha_offsets_reduce(counts, &ha_op_lanes_of_value, HA_LANE_VALUE_, HA_MIN_AT,
                                     context, &place);
     const int64_t at = place.as_int64_t, index = counts->origin[0] + at;
-    if (!s) s = darray_get(*counts, 1, &index, &least);
+    if (!s) s = darray_get_(*counts, 1, &index, &least, NULL);
     if (!s) s = ha_dvalue_convert(least, HA_DTYPE_int64_t, &least);
     if (s || least.as_int64_t >= 0) return s;
     return ha_view_fail(HA_ERR_ARGUMENT, "ha_scan_offsets", counts, "at (%lld) there is %lld",
@@ -111,7 +112,8 @@ ha_status ha_differences_(darray y, darray x, int dimension, ha_context *context
                     .context = context,
                     .arrays = 3,
                     .typed = 1,
-                    .view = {&y, &next, &own}};
+                    .view = {&y, &next, &own},
+                    .name = {"y", "a part of x", "a part of x"}};
     ha_status s = HA_OK;
     HA_FROM(site) {
         s = ha_split_check_dimension(&x, dimension, c.operation);
@@ -121,8 +123,8 @@ ha_status ha_differences_(darray y, darray x, int dimension, ha_context *context
             next.offset += next.stride[dimension];
             s = ha_extents_equal(y.rank, y.extent, own.rank, own.extent)
                     ? ha_op_run_line(&c, &ha_op_subtract, HA_SUBTRACT)
-                    : ha_views_refuse(&y, &x, "the extents are not those, but one less there",
-                                      c.operation, "");
+                    : ha_pair_refuse((ha_argument){"y", &y}, (ha_argument){"x", &x},
+                                     "the extents are not those, but one less there", c.operation);
         }
     }
     return s;

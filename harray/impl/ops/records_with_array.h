@@ -214,10 +214,14 @@ HA_IN_ ha_status ha_beside_check(const ha_beside_call *c) {
     if (s) return s;
     int is = c->x.rank == ha_records_rank(r);
     for (int d = 0; d < c->x.rank && is; d++) is = c->x.extent[d] == ha_records_extent(r, d);
-    if (!is)
-        return ha_view_fail(HA_ERR_ARGUMENT, ha_beside_name, &c->x,
-                            "%s: records %s: the extents are not the same", c->apply.site,
-                            ha_records_label(r).text);
+    if (!is) {
+        char array[200];
+        ha_text t = ha_text_into(array, sizeof array);
+        ha_argument_print(&(ha_argument){"x", &c->x}, &t);
+        return ha_fail(HA_ERR_ARGUMENT, ha_beside_name,
+                       "%s, and records %s: the extents are not the same", array,
+                       ha_records_label(r).text);
+    }
     return c->x.type != HA_DTYPE_NONE ? HA_OK
                                       : ha_view_fail(HA_ERR_ARGUMENT, ha_beside_name, &c->x,
                                                      "its elements are no numbers");

@@ -76,11 +76,20 @@ HA_IN_ int ha_op_rounds(ha_dvalue value, ha_dtype type) {
            given.as_double != (double)value.as_int64_t;
 }
 
-/* To where the caller wants it, as the type that it has there. */
+/* Can what the caller wants be written there? what: "the result". */
+HA_IN_ ha_status ha_op_check_result(const char *operation, const char *what, ha_dtype type,
+                                    const void *result) {
+    if (!result) return ha_fail(HA_ERR_ARGUMENT, operation, "the pointer to %s is NULL", what);
+    if (ha_dtype_size(type)) return HA_OK;
+    return ha_fail(HA_ERR_ARGUMENT, operation,
+                   "the pointer to %s is to no number: that is an integer, bool, float, double, "
+                   "ha_half, ha_bfloat16, ha_c64 or ha_c128",
+                   what);
+}
+
+/* To where the caller wants it, as the type that it has there: that has been checked. */
 HA_IN_ ha_status ha_op_give(const ha_op_call *c, ha_dvalue value, ha_dtype type, void *result) {
     char number[80];
-    if (!result || !ha_dtype_size(type))
-        return ha_fail(HA_ERR_ARGUMENT, c->operation, "there is no number for the result");
     if (value.type == type) {
         ha_copy_number(result, value.bytes, ha_dtype_size(type));
         return HA_OK;
@@ -103,7 +112,8 @@ static ha_status ha_op_reduce_to(ha_op_reduction *r, ha_dtype type, void *result
     ha_dvalue value;
     ha_status s = HA_OK;
     HA_FROM(site) {
-        s = ha_op_reduce(r, 1, &value);
+        s = ha_op_check_result(r->call.operation, "the result", type, result);
+        if (!s) s = ha_op_reduce(r, 1, &value);
         if (!s && r->operation >= HA_MIN_AT && ha_op_rounds(value, type))
             s = ha_view_fail(HA_ERR_ARGUMENT, r->call.operation, r->call.view[0],
                              "the place, %lld, would be another one as %s",
@@ -174,6 +184,7 @@ static ha_status ha_op_norm(ha_op_call c, const ha_op_table *lanes, ha_norm_kind
     ha_status s = HA_OK;
     HA_FROM(site) {
         s = ha_op_check_word(&ha_op_norm_words, c.operation, (int)kind);
+        if (!s) s = ha_op_check_result(c.operation, "the result", type, result);
         if (!s)
             s = kind == HA_NORM_2 ? ha_op_norm_2(&r, size, &norm) : ha_op_norm_of_sizes(&r, &norm);
         if (!s) s = ha_op_give(&r.call, ha_dvalue_of_double(norm), type, result);
@@ -203,7 +214,11 @@ ha_status ha_count_elements_(darray x, ha_dtype type, void *result, ha_context *
 
 ha_status ha_dot_(darray x, darray y, ha_dtype type, void *result, ha_context *context,
                   const char *site) {
-    ha_op_reduction r = {{.operation = "ha_dot", .context = context, .arrays = 2, .view = {&x, &y}},
+    ha_op_reduction r = {{.operation = "ha_dot",
+                          .context = context,
+                          .arrays = 2,
+                          .view = {&x, &y},
+                          .name = {"x", "y"}},
                          &ha_op_lanes_of_product,
                          HA_LANE_PRODUCT_,
                          HA_SUM};
@@ -218,8 +233,11 @@ ha_status ha_norm_(ha_norm_kind kind, darray x, ha_dtype type, void *result, ha_
 
 ha_status ha_difference_(ha_norm_kind kind, darray x, darray y, ha_dtype type, void *result,
                          ha_context *context, const char *site) {
-    const ha_op_call c = {
-        .operation = "ha_difference", .context = context, .arrays = 2, .view = {&x, &y}};
+    const ha_op_call c = {.operation = "ha_difference",
+                          .context = context,
+                          .arrays = 2,
+                          .view = {&x, &y},
+                          .name = {"x", "y"}};
     return ha_op_norm(c, &ha_op_lanes_of_difference, kind, type, result, site);
 }
 

@@ -162,14 +162,18 @@ HA_IN_ ha_status ha_scan_check(ha_scanning *s, ha_reduction op, const darray *y,
     if (!status) status = ha_view_check(y, operation);
     if (status) return status;
     if (y->type != x->type)
-        return ha_views_refuse(y, x, "the types are not the same", operation, "");
+        return ha_pair_refuse(HA_ARGUMENT_(y), HA_ARGUMENT_(x), "the types are not the same",
+                              operation);
     if (!ha_extents_equal(y->rank, y->extent, x->rank, x->extent))
-        return ha_views_refuse(y, x, "the extents are not the same", operation, "");
+        return ha_pair_refuse(HA_ARGUMENT_(y), HA_ARGUMENT_(x), "the extents are not the same",
+                              operation);
     status = ha_op_check_written(y, operation);
     if (status || ha_view_is_empty(y)) return status;
     darray from_0 = *x; /* wherever their indices begin */
     memcpy(from_0.origin, y->origin, sizeof from_0.origin);
-    return darray_is_same(*y, from_0) ? HA_OK : ha_index_check_apart(y, x, operation);
+    return darray_is_same(*y, from_0)
+               ? HA_OK
+               : ha_index_check_apart(HA_ARGUMENT_(y), HA_ARGUMENT_(x), operation);
 }
 
 /* All of it, in the order of the indices. */

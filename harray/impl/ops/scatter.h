@@ -21,13 +21,15 @@ HA_IN_ ha_status ha_scatter_line(const darray *y, int op, ha_op_key *key) {
 }
 
 HA_IN_ ha_status ha_scatter_check(const darray *y, const darray *at, const darray *x) {
-    ha_status s = ha_index_check_elements(y, x, "ha_scatter");
+    ha_status s = ha_index_check_elements(HA_ARGUMENT_(y), HA_ARGUMENT_(x), "ha_scatter");
     if (!s) s = ha_index_check_type(at, "ha_scatter");
-    if (!s) s = ha_index_check_extents(x, at, y, "ha_scatter");
+    if (!s)
+        s = ha_index_check_extents(HA_ARGUMENT_(x), HA_ARGUMENT_(at), HA_ARGUMENT_(y),
+                                   "ha_scatter");
     if (s || ha_view_is_empty(x) || ha_view_is_empty(y)) return s;
     s = ha_op_check_written(y, "ha_scatter");
-    if (!s) s = ha_index_check_apart(y, at, "ha_scatter");
-    return s ? s : ha_index_check_apart(y, x, "ha_scatter");
+    if (!s) s = ha_index_check_apart(HA_ARGUMENT_(y), HA_ARGUMENT_(at), "ha_scatter");
+    return s ? s : ha_index_check_apart(HA_ARGUMENT_(y), HA_ARGUMENT_(x), "ha_scatter");
 }
 
 /* The dimensions of x that are those of `at`, and the others of y and x. */

@@ -145,10 +145,12 @@ HA_IN_ ha_status ha_sorting_check(const darray *at, const darray *x, ha_sort_ord
     if (!s) s = ha_index_check_row(at, "ha_sorting");
     if (s) return s;
     if (at->extent[0] != x->extent[0])
-        return ha_views_refuse(at, x, "the extents are not the same", "ha_sorting", "");
+        return ha_pair_refuse(HA_ARGUMENT_(at), HA_ARGUMENT_(x), "the extents are not the same",
+                              "ha_sorting");
     s = ha_sort_check_fits(at, x->extent[0], "ha_sorting");
     if (!s) s = ha_op_check_written(at, "ha_sorting");
-    return s || ha_view_is_empty(at) ? s : ha_index_check_apart(at, x, "ha_sorting");
+    if (s || ha_view_is_empty(at)) return s;
+    return ha_index_check_apart(HA_ARGUMENT_(at), HA_ARGUMENT_(x), "ha_sorting");
 }
 
 ha_status ha_sorting_(darray at, darray x, ha_sort_order order, ha_context *context,

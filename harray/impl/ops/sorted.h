@@ -12,13 +12,15 @@ HA_IN_ ha_status ha_by_key_check(const darray *keys, const darray *values, ha_so
     static const char operation[] = "ha_sort_by_key";
     ha_status s = ha_sort_check(keys, order, operation);
     if (!s) s = ha_op_check_written(keys, operation);
-    if (!s) s = ha_index_check_elements(values, values, operation);
+    const ha_argument moved = HA_ARGUMENT_(values);
+    if (!s) s = ha_index_check_elements(moved, moved, operation);
     if (!s) s = ha_op_check_written(values, operation);
     if (s) return s;
     if (values->rank < 1 || values->extent[0] != keys->extent[0])
-        return ha_views_refuse(keys, values, "there are not as many values as keys", operation, "");
+        return ha_pair_refuse(HA_ARGUMENT_(keys), HA_ARGUMENT_(values),
+                              "there are not as many values as keys", operation);
     if (ha_view_is_empty(keys) || ha_view_is_empty(values)) return HA_OK;
-    return ha_index_check_apart(keys, values, operation);
+    return ha_index_check_apart(HA_ARGUMENT_(keys), HA_ARGUMENT_(values), operation);
 }
 
 static ha_status ha_by_key_run(darray keys, darray values, ha_sort_order order,
@@ -80,30 +82,34 @@ ha_status ha_sort_by_key_(darray keys, darray values, ha_sort_order order, ha_co
 
 /* ---- ha_unique ----------------------------------------------------------------------------------- */
 
-HA_IN_ ha_status ha_unique_check(const darray *y, const darray *x, const void *count) {
-    ha_status s = ha_index_check_elements(y, x, "ha_unique");
+HA_IN_ ha_status ha_unique_check(const darray *y, const darray *x, ha_dtype type,
+                                 const void *count) {
+    ha_status s = ha_index_check_elements(HA_ARGUMENT_(y), HA_ARGUMENT_(x), "ha_unique");
     if (!s) s = ha_index_check_row(y, "ha_unique");
     if (!s) s = ha_index_check_row(x, "ha_unique");
     if (!s) s = ha_op_check_written(y, "ha_unique");
-    if (!s && !count) s = ha_fail(HA_ERR_ARGUMENT, "ha_unique", "there is no number for the count");
+    if (!s) s = ha_op_check_result("ha_unique", "the count", type, count);
     if (s || ha_view_is_empty(y) || ha_view_is_empty(x)) return s;
-    return ha_index_check_apart(y, x, "ha_unique");
+    return ha_index_check_apart(HA_ARGUMENT_(y), HA_ARGUMENT_(x), "ha_unique");
 }
 
 /* The mask says of each element whether it differs from the one before it. */
 static ha_status ha_unique_mask(darray mask, darray x, ha_context *context) {
     const int64_t n = x.extent[0];
     x.origin[0] = 0;
-    ha_status s = n ? darray_fill(darray_slice(mask, 0, 0, 1, 1), ha_dvalue_of_uint8_t(1), context)
+    ha_status s = n ? darray_fill(darray_slice_(mask, 0, 0, 1, 1, NULL), ha_dvalue_of_uint8_t(1),
+                                  context)
                     : HA_OK;
     if (s || n < 2) return s;
-    const darray differs = darray_slice(mask, 0, 1, n, 1), own = darray_slice(x, 0, 1, n, 1);
-    const darray before = darray_slice(x, 0, 0, n - 1, 1);
+    const darray differs = darray_slice_(mask, 0, 1, n, 1, NULL),
+                 own = darray_slice_(x, 0, 1, n, 1, NULL);
+    const darray before = darray_slice_(x, 0, 0, n - 1, 1, NULL);
     ha_op_call c = {.operation = "ha_unique",
                     .context = context,
                     .arrays = 3,
                     .typed = 1,
-                    .view = {&differs, &own, &before}};
+                    .view = {&differs, &own, &before},
+                    .name = {"y", "x", "x"}};
     return ha_op_run(&c, &ha_op_differs, HA_IS_NOT_EQUAL, HA_SITE);
 }
 
@@ -122,7 +128,7 @@ ha_status ha_unique_(darray y, darray x, ha_dtype type, void *count, ha_context 
     const int is_kept = ha_first_error.status != HA_OK;
     ha_status s = HA_OK;
     HA_FROM(site) {
-        s = ha_unique_check(&y, &x, count);
+        s = ha_unique_check(&y, &x, type, count);
         if (!s) s = ha_op_told(ha_unique_run(y, x, type, count, context), is_kept, "ha_unique");
     }
     return s;
@@ -210,20 +216,21 @@ HA_IN_ void ha_bound_make(ha_op_kernel *k, const ha_op_key *key) {
 
 HA_IN_ ha_status ha_bound_check(const darray *at, const darray *x, const darray *values,
                                 const char *operation) {
+    const ha_argument place = {"at", at}, sorted = {"x", x}, given = {"values", values};
     ha_status s = ha_sort_check_type(x, operation);
     if (!s) s = ha_view_check(values, operation);
     if (!s) s = ha_index_check_type(at, operation);
     if (!s) s = ha_index_check_row(x, operation);
     if (s) return s;
     if (values->type != x->type)
-        return ha_views_refuse(x, values, "the types are not the same", operation, "");
+        return ha_pair_refuse(sorted, given, "the types are not the same", operation);
     if (!ha_extents_equal(at->rank, at->extent, values->rank, values->extent))
-        return ha_views_refuse(at, values, "the extents are not the same", operation, "");
+        return ha_pair_refuse(place, given, "the extents are not the same", operation);
     s = ha_sort_check_fits(at, x->extent[0], operation);
     if (!s) s = ha_op_check_written(at, operation);
     if (s || ha_view_is_empty(at)) return s;
-    s = ha_index_check_apart(at, values, operation);
-    return s || ha_view_is_empty(x) ? s : ha_index_check_apart(at, x, operation);
+    s = ha_index_check_apart(place, given, operation);
+    return s || ha_view_is_empty(x) ? s : ha_index_check_apart(place, sorted, operation);
 }
 
 HA_IN_ ha_status ha_bound_run(const darray *at, const darray *x, const darray *values, int upper,

@@ -31,25 +31,28 @@ HA_IN_ ha_status ha_sparse_new(ha_sparse *v, ha_dtype type, int64_t n, darray *x
 
 HA_IN_ darray ha_sparse_part(darray x, int64_t n) {
     x.origin[0] = 0;
-    return darray_slice(x, 0, 0, n, 1);
+    return darray_slice_(x, 0, 0, n, 1, NULL);
 }
 
 /* ---- what is refused ----------------------------------------------------------------------------- */
 
-HA_IN_ ha_status ha_sparse_check_side(const ha_sparse *v, const darray *at, const darray *values) {
+HA_IN_ ha_status ha_sparse_check_side(const ha_sparse *v, int side) {
+    const darray *at = &v->at[side], *values = &v->values[side];
+    const ha_argument places = {side ? "y_at" : "x_at", at}, given = {side ? "y" : "x", values};
     ha_status s = ha_index_check_type(at, v->operation);
     if (!s) s = ha_index_check_row(at, v->operation);
     if (!s) s = ha_view_check(values, v->operation);
     if (!s) s = ha_index_check_row(values, v->operation);
     if (s) return s;
     if (at->type != v->z_at.type)
-        return ha_views_refuse(&v->z_at, at, "the types are not the same", v->operation, "");
+        return ha_pair_refuse((ha_argument){"z_at", &v->z_at}, places, "the types are not the same",
+                              v->operation);
     if (at->extent[0] == values->extent[0]) return HA_OK;
-    return ha_views_refuse(at, values, "there are not as many values as indices", v->operation, "");
+    return ha_pair_refuse(places, given, "there are not as many values as indices", v->operation);
 }
 
 /* What does not depend on indices. The types of values are those of an operation on no elements. */
-static ha_status ha_sparse_check(const ha_sparse *v, const void *count) {
+static ha_status ha_sparse_check(const ha_sparse *v, ha_dtype type, const void *count) {
     ha_status s = ha_op_check_word(&ha_op_combine_words, v->operation, v->op);
     if (!s) s = ha_index_check_type(&v->z_at, v->operation);
     if (!s) s = ha_index_check_row(&v->z_at, v->operation);
@@ -57,11 +60,11 @@ static ha_status ha_sparse_check(const ha_sparse *v, const void *count) {
     if (!s) s = ha_view_check(&v->z, v->operation);
     if (!s) s = ha_index_check_row(&v->z, v->operation);
     if (!s) s = ha_op_check_written(&v->z, v->operation);
-    for (int side = 0; side < 2 && !s; side++)
-        s = ha_sparse_check_side(v, &v->at[side], &v->values[side]);
-    if (!s) s = ha_index_check_apart(&v->z_at, &v->z, v->operation);
-    if (!s && !count)
-        s = ha_fail(HA_ERR_ARGUMENT, v->operation, "there is no number for the count");
+    for (int side = 0; side < 2 && !s; side++) s = ha_sparse_check_side(v, side);
+    if (!s)
+        s = ha_index_check_apart((ha_argument){"z_at", &v->z_at}, (ha_argument){"z", &v->z},
+                                 v->operation);
+    if (!s) s = ha_op_check_result(v->operation, "the count", type, count);
     if (s) return s;
     return ha_combine(v->op, ha_sparse_part(v->z, 0), ha_sparse_part(v->values[0], 0),
                       ha_sparse_part(v->values[1], 0), v->context);
@@ -77,8 +80,8 @@ static ha_status ha_sparse_check_order(ha_sparse *v, const darray *at) {
     if (s || n < 2) return s;
     s = ha_sparse_new(v, HA_DTYPE_uint8_t, n - 1, &mask);
     if (!s)
-        s = ha_combine(HA_IS_LESS_EQUAL, mask, darray_slice(from_0, 0, 1, n, 1),
-                       darray_slice(from_0, 0, 0, n - 1, 1), v->context);
+        s = ha_combine(HA_IS_LESS_EQUAL, mask, darray_slice_(from_0, 0, 1, n, 1, NULL),
+                       darray_slice_(from_0, 0, 0, n - 1, 1, NULL), v->context);
     if (!s) s = ha_count(mask, &wrong, v->context);
     if (s || !wrong) return s;
     s = ha_reduce(HA_MAX_AT, mask, &first, v->context);
@@ -153,7 +156,7 @@ static ha_status ha_sparse_spread(ha_sparse *v, const ha_sparse_sources *sources
     if (!s) s = darray_fill(zero, ha_dvalue_of_int32_t(0), v->context);
     if (!s) s = ha_sparse_new(v, values.type, v->count, all);
     if (s) return s;
-    zero = darray_broadcast(zero, 1, all->extent);
+    zero = darray_broadcast_(zero, 1, all->extent, NULL);
     if (!sources->n) return darray_copy(*all, zero, v->context);
     values.origin[0] = 0;
     s = ha_gather(*all, values, sources->from, v->context);
@@ -211,7 +214,7 @@ ha_status ha_sparse_combine_(int op, darray z_at, darray z, darray x_at, darray 
                    .values = {x, y}};
     ha_status s = HA_OK;
     HA_FROM(site) {
-        s = ha_sparse_check(&v, count);
+        s = ha_sparse_check(&v, type, count);
         if (!s) s = ha_sparse_run(&v, type, count);
         s = ha_op_told(s, is_kept, v.operation);
         while (v.makes > 0) {

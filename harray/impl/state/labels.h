@@ -4,6 +4,19 @@
 
 #include "holders.h"
 
+/* What the user calls an array; "": nothing. */
+typedef struct ha_name {
+    char text[sizeof(((ha_array *)0)->name)];
+} ha_name;
+
+HA_IN_ ha_name ha_name_of(ha_array *a) {
+    ha_name name;
+    ha_lock(a);
+    memcpy(name.text, a->name, sizeof name.text);
+    ha_unlock(a);
+    return name;
+}
+
 /* "'u' (double[1000])" for messages. */
 typedef struct ha_label {
     char text[120];
@@ -11,13 +24,11 @@ typedef struct ha_label {
 
 HA_IN_ ha_label ha_label_of(ha_array *a) {
     ha_label l;
-    char name[sizeof a->name];
-    ha_lock(a);
-    size_t size = a->size;
-    memcpy(name, a->name, sizeof name);
-    ha_unlock(a);
-    const char *quote = *name ? "'" : "", *space = *name ? " " : "";
-    int n = snprintf(l.text, sizeof l.text, "%s%s%s%s(%.32s[", quote, name, quote, space, a->type);
+    const ha_name name = ha_name_of(a);
+    const char *quote = *name.text ? "'" : "", *space = *name.text ? " " : "";
+    const size_t size = __atomic_load_n(&a->size, __ATOMIC_RELAXED);
+    int n = snprintf(l.text, sizeof l.text, "%s%s%s%s(%.32s[", quote, name.text, quote, space,
+                     a->type);
     ha_text t = {l.text, sizeof l.text, (size_t)n};
     if (a->ops)
         a->ops->print_extents(a, &t);
