@@ -111,9 +111,14 @@ template <int writes, class T> static inline darray ha_darray_of_(const T &x) {
 }
 #define HA_DARRAY_(x, writes) ha_darray_of_<writes>(x)
 #else
-/* No variable holds x: where HA_DARRAY is in the x of another one, its name would hide that one's. */
-#define HA_DARRAY_(x, writes)                                                                      \
-    __extension__({ darray_of_any_(HA_ARRAY_BYTES_(x, writes), (__typeof__(x)[1]){(x)}); })
+/* The variable of each has a name of its own, for it may be in the x of another one. */
+#define HA_DARRAY_(x, writes) HA_DARRAY_BY_(HA_DARRAY_OF_, __COUNTER__, x, writes)
+#define HA_DARRAY_BY_(macro, ...) macro(__VA_ARGS__)
+#define HA_DARRAY_OF_(n, x, writes)                                                                \
+    __extension__({                                                                                \
+        __typeof__(x) ha_any_##n = (x);                                                            \
+        darray_of_any_(HA_ARRAY_BYTES_(ha_any_##n, writes), &ha_any_##n);                          \
+    })
 #define HA_ARRAY_BYTES_(x, writes)                                                                 \
     __extension__({                                                                                \
         __typeof__(x) *ha_any_;                                                                    \

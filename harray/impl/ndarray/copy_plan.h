@@ -45,7 +45,7 @@ HA_IN_ ha_status ha_pair_check(const ha_copy_pair *pair, size_t i) {
     char names[2][40];
     snprintf(names[0], sizeof names[0], "to of pair %zu", i);
     snprintf(names[1], sizeof names[1], "from of pair %zu", i);
-    const ha_argument to = {names[0], &pair->to}, from = {names[1], &pair->from};
+    const ha_named_view to = {names[0], &pair->to}, from = {names[1], &pair->from};
     ha_status s = ha_copy_check(to, from, ha_plan_name);
     if (s || !ha_scalars_may_misfit(pair->from.type, pair->to.type)) return s;
     return ha_pair_refuse(to, from, "some values cannot be converted: that is for darray_copy",

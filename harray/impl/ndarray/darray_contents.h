@@ -154,7 +154,7 @@ ha_status darray_equal_(darray a, darray b, int *equal, const char *site) {
     HA_TELLS_EVENTS_;
     HA_CALLED_FROM_(site);
     const char *const operation = "darray_equal";
-    const ha_argument left = {"a", &a}, right = {"b", &b};
+    const ha_named_view left = {"a", &a}, right = {"b", &b};
     ha_open_set t = {.operation = operation, .views_checked = 1};
     ha_access x, y;
     ha_request requests[] = {{.access = &x, .context = ha_host(), .how = HA_READ, .view = &a},

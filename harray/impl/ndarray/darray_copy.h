@@ -14,7 +14,7 @@ HA_IN_ int ha_views_match(const darray *a, const darray *b) {
     return !a->type && !b->type && x.size == y.size && !strcmp(x.name, y.name);
 }
 
-HA_IN_ ha_status ha_copy_check(ha_argument to, ha_argument from, const char *operation) {
+HA_IN_ ha_status ha_copy_check(ha_named_view to, ha_named_view from, const char *operation) {
     const darray *x = to.view, *y = from.view;
     ha_status s = ha_view_check(x, operation);
     if (!s) s = ha_view_check(y, operation);
@@ -255,7 +255,7 @@ ha_status darray_copy_(darray to, darray from, ha_context *context, const char *
     HA_TELLS_EVENTS_;
     HA_CALLED_FROM_(site);
     const char *const operation = "darray_copy";
-    const ha_argument target = {"to", &to}, source = {"from", &from};
+    const ha_named_view target = {"to", &to}, source = {"from", &from};
     ha_status s = ha_copy_check(target, source, operation);
     return s ? s : ha_copy_views(&to, &from, ha_resolve(context), operation, site);
 }

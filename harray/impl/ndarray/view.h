@@ -36,14 +36,14 @@ __attribute__((format(printf, 4, 5))) HA_IN_ ha_status ha_view_fail(ha_status s,
 }
 
 /* An array, and what the call names it. */
-typedef struct ha_argument {
+typedef struct ha_named_view {
     const char *name;
     const darray *view;
-} ha_argument;
-#define HA_ARGUMENT_(x) ((ha_argument){#x, x})
+} ha_named_view;
+#define HA_ARGUMENT_(x) ((ha_named_view){#x, x})
 
 /* "y, double (12) of array 'velocity'" */
-HA_IN_ void ha_argument_print(const ha_argument *a, ha_text *t) {
+HA_IN_ void ha_argument_print(const ha_named_view *a, ha_text *t) {
     char shape[96];
     const ha_name name = ha_name_of(a->view->array);
     darray_print_shape(*a->view, shape, sizeof shape);
@@ -52,7 +52,7 @@ HA_IN_ void ha_argument_print(const ha_argument *a, ha_text *t) {
 }
 
 /* Arrays that do not fit to each other: each with its name among the arguments. */
-HA_IN_ ha_status ha_arguments_refuse(const ha_argument *argument, int n, const char *why,
+HA_IN_ ha_status ha_arguments_refuse(const ha_named_view *argument, int n, const char *why,
                                      const char *operation) {
     char text[400];
     ha_text t = ha_text_into(text, sizeof text);
@@ -63,9 +63,9 @@ HA_IN_ ha_status ha_arguments_refuse(const ha_argument *argument, int n, const c
     return ha_fail(HA_ERR_ARGUMENT, operation, "%s: %s", text, why);
 }
 
-HA_IN_ ha_status ha_pair_refuse(ha_argument x, ha_argument y, const char *why,
+HA_IN_ ha_status ha_pair_refuse(ha_named_view x, ha_named_view y, const char *why,
                                 const char *operation) {
-    const ha_argument both[] = {x, y};
+    const ha_named_view both[] = {x, y};
     return ha_arguments_refuse(both, 2, why, operation);
 }
 

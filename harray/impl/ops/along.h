@@ -243,7 +243,7 @@ HA_IN_ ha_status ha_along_check_extents(ha_along_call *a) {
     if (a->y.rank == x->rank && a->y.extent[a->dimension] == 1)
         a->y = ha_split_without(&a->y, a->dimension);
     if (ha_extents_equal(a->y.rank, a->y.extent, rest.rank, rest.extent)) return HA_OK;
-    return ha_pair_refuse((ha_argument){"y", &a->y}, HA_ARGUMENT_(x),
+    return ha_pair_refuse((ha_named_view){"y", &a->y}, HA_ARGUMENT_(x),
                           "the extents are not those without the dimension", a->r.call.operation);
 }
 
@@ -257,7 +257,7 @@ HA_IN_ ha_status ha_along_check(ha_along_call *a) {
     if (!s) s = ha_op_check_written(&a->y, operation);
     if (!s) s = ha_along_check_extents(a);
     if (s || ha_view_is_empty(&a->y) || ha_view_is_empty(x)) return s;
-    return ha_index_check_apart((ha_argument){"y", &a->y}, HA_ARGUMENT_(x), operation);
+    return ha_index_check_apart((ha_named_view){"y", &a->y}, HA_ARGUMENT_(x), operation);
 }
 
 /* What a reduction of no elements is, everywhere. */

@@ -24,7 +24,8 @@ typedef struct ha_op_call {
 /* The result is named first. */
 HA_IN_ ha_status ha_op_refuse_pair(const ha_op_call *c, int k, const char *why) {
     const int first = k ? c->typed : 0, second = k ? k : c->typed;
-    const ha_argument x = {c->name[first], c->view[first]}, y = {c->name[second], c->view[second]};
+    const ha_named_view x = {c->name[first], c->view[first]},
+                        y = {c->name[second], c->view[second]};
     return ha_pair_refuse(x, y, why, c->operation);
 }
 
@@ -149,7 +150,7 @@ HA_IN_ ha_status ha_op_check_places(const ha_op_call *c, const ha_op_boxes *b) {
     for (int k = 1; k < c->arrays; k++)
         if (!ha_op_is_same(b, k) && ha_views_meet(c->view[0], c->view[k]))
             return ha_pair_refuse(
-                (ha_argument){c->name[0], c->view[0]}, (ha_argument){c->name[k], c->view[k]},
+                (ha_named_view){c->name[0], c->view[0]}, (ha_named_view){c->name[k], c->view[k]},
                 "the result has elements of an argument in other places", c->operation);
     return HA_OK;
 }

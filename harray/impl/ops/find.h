@@ -148,7 +148,7 @@ typedef struct ha_finding {
 
 HA_IN_ ha_status ha_find_check(const ha_finding *f) {
     const char *operation = f->operation;
-    const ha_argument y = {f->x ? "y" : "at", &f->y}, x = {"x", f->x}, mask = {"mask", &f->mask};
+    const ha_named_view y = {f->x ? "y" : "at", &f->y}, x = {"x", f->x}, mask = {"mask", &f->mask};
     ha_status s = ha_index_check_mask(&f->mask, operation);
     if (!s)
         s = f->x ? ha_index_check_elements(y, x, operation) : ha_index_check_type(&f->y, operation);

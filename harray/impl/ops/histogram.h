@@ -216,7 +216,7 @@ HA_IN_ ha_status ha_histogram_check_counts(const ha_histogram *h) {
     if (!h->parts)
         return ha_view_fail(HA_ERR_ARGUMENT, operation, &h->counts, "there are no parts");
     s = ha_op_check_written(&h->counts, operation);
-    const ha_argument counts = {"counts", &h->counts}, x = {"x", &h->x};
+    const ha_named_view counts = {"counts", &h->counts}, x = {"x", &h->x};
     return s || ha_view_is_empty(&h->x) ? s : ha_index_check_apart(counts, x, operation);
 }
 

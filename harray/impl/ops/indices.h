@@ -104,7 +104,7 @@ HA_IN_ ha_status ha_index_check_type(const darray *at, const char *operation) {
 }
 
 /* Two arrays of the same elements, which can be moved. */
-HA_IN_ ha_status ha_index_check_elements(ha_argument result, ha_argument argument,
+HA_IN_ ha_status ha_index_check_elements(ha_named_view result, ha_named_view argument,
                                          const char *operation) {
     const darray *y = result.view, *x = argument.view;
     ha_status s = ha_view_check(y, operation);
@@ -119,7 +119,7 @@ HA_IN_ ha_status ha_index_check_elements(ha_argument result, ha_argument argumen
 }
 
 /* The array that is written, and the one that is read. */
-HA_IN_ ha_status ha_index_check_apart(ha_argument y, ha_argument x, const char *operation) {
+HA_IN_ ha_status ha_index_check_apart(ha_named_view y, ha_named_view x, const char *operation) {
     if (!ha_views_meet(y.view, x.view)) return HA_OK;
     return ha_pair_refuse(y, x, "the result has elements of an argument", operation);
 }
@@ -142,10 +142,10 @@ HA_IN_ ha_status ha_index_check_rank(const darray *x, int rank, int most, const 
 }
 
 /* Are the extents of `all` those of `at`, and behind these the others of x? */
-HA_IN_ ha_status ha_index_check_extents(ha_argument moved, ha_argument indices, ha_argument indexed,
-                                        const char *operation) {
+HA_IN_ ha_status ha_index_check_extents(ha_named_view moved, ha_named_view indices,
+                                        ha_named_view indexed, const char *operation) {
     const darray *all = moved.view, *at = indices.view, *x = indexed.view;
-    const ha_argument arguments[] = {moved, indices, indexed};
+    const ha_named_view arguments[] = {moved, indices, indexed};
     if (x->rank < 1)
         return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "it has no dimension to be indexed");
     if (all->rank == at->rank + x->rank - 1 &&

@@ -114,7 +114,7 @@ HA_IN_ ha_status ha_inverse_check(const darray *y, const darray *p) {
     if (!s) s = ha_index_check_row(y, "ha_inverse");
     if (!s) s = ha_index_check_row(p, "ha_inverse");
     if (s) return s;
-    const ha_argument places = {"y", y}, numbers = {"permutation", p};
+    const ha_named_view places = {"y", y}, numbers = {"permutation", p};
     if (y->extent[0] != p->extent[0])
         return ha_pair_refuse(places, numbers, "the extents are not the same", "ha_inverse");
     if (ha_view_is_empty(y)) return HA_OK;

@@ -123,7 +123,7 @@ ha_status ha_differences_(darray y, darray x, int dimension, ha_context *context
             next.offset += next.stride[dimension];
             s = ha_extents_equal(y.rank, y.extent, own.rank, own.extent)
                     ? ha_op_run_line(&c, &ha_op_subtract, HA_SUBTRACT)
-                    : ha_pair_refuse((ha_argument){"y", &y}, (ha_argument){"x", &x},
+                    : ha_pair_refuse((ha_named_view){"y", &y}, (ha_named_view){"x", &x},
                                      "the extents are not those, but one less there", c.operation);
         }
     }

@@ -3,6 +3,7 @@
 #ifndef HARRAY_IMPL_OPS_RECORDS_APPLY_H
 #define HARRAY_IMPL_OPS_RECORDS_APPLY_H
 
+#include "families.h"
 #include "records_kernels.h"
 #include "records_loops.h"
 #include "records_values.h"

@@ -217,7 +217,7 @@ HA_IN_ ha_status ha_beside_check(const ha_beside_call *c) {
     if (!is) {
         char array[200];
         ha_text t = ha_text_into(array, sizeof array);
-        ha_argument_print(&(ha_argument){"x", &c->x}, &t);
+        ha_argument_print(&(ha_named_view){"x", &c->x}, &t);
         return ha_fail(HA_ERR_ARGUMENT, ha_beside_name,
                        "%s, and records %s: the extents are not the same", array,
                        ha_records_label(r).text);

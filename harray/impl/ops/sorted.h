@@ -12,7 +12,7 @@ HA_IN_ ha_status ha_by_key_check(const darray *keys, const darray *values, ha_so
     static const char operation[] = "ha_sort_by_key";
     ha_status s = ha_sort_check(keys, order, operation);
     if (!s) s = ha_op_check_written(keys, operation);
-    const ha_argument moved = HA_ARGUMENT_(values);
+    const ha_named_view moved = HA_ARGUMENT_(values);
     if (!s) s = ha_index_check_elements(moved, moved, operation);
     if (!s) s = ha_op_check_written(values, operation);
     if (s) return s;
@@ -216,7 +216,7 @@ HA_IN_ void ha_bound_make(ha_op_kernel *k, const ha_op_key *key) {
 
 HA_IN_ ha_status ha_bound_check(const darray *at, const darray *x, const darray *values,
                                 const char *operation) {
-    const ha_argument place = {"at", at}, sorted = {"x", x}, given = {"values", values};
+    const ha_named_view place = {"at", at}, sorted = {"x", x}, given = {"values", values};
     ha_status s = ha_sort_check_type(x, operation);
     if (!s) s = ha_view_check(values, operation);
     if (!s) s = ha_index_check_type(at, operation);

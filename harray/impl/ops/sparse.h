@@ -38,15 +38,15 @@ HA_IN_ darray ha_sparse_part(darray x, int64_t n) {
 
 HA_IN_ ha_status ha_sparse_check_side(const ha_sparse *v, int side) {
     const darray *at = &v->at[side], *values = &v->values[side];
-    const ha_argument places = {side ? "y_at" : "x_at", at}, given = {side ? "y" : "x", values};
+    const ha_named_view places = {side ? "y_at" : "x_at", at}, given = {side ? "y" : "x", values};
     ha_status s = ha_index_check_type(at, v->operation);
     if (!s) s = ha_index_check_row(at, v->operation);
     if (!s) s = ha_view_check(values, v->operation);
     if (!s) s = ha_index_check_row(values, v->operation);
     if (s) return s;
     if (at->type != v->z_at.type)
-        return ha_pair_refuse((ha_argument){"z_at", &v->z_at}, places, "the types are not the same",
-                              v->operation);
+        return ha_pair_refuse((ha_named_view){"z_at", &v->z_at}, places,
+                              "the types are not the same", v->operation);
     if (at->extent[0] == values->extent[0]) return HA_OK;
     return ha_pair_refuse(places, given, "there are not as many values as indices", v->operation);
 }
@@ -62,7 +62,7 @@ static ha_status ha_sparse_check(const ha_sparse *v, ha_dtype type, const void *
     if (!s) s = ha_op_check_written(&v->z, v->operation);
     for (int side = 0; side < 2 && !s; side++) s = ha_sparse_check_side(v, side);
     if (!s)
-        s = ha_index_check_apart((ha_argument){"z_at", &v->z_at}, (ha_argument){"z", &v->z},
+        s = ha_index_check_apart((ha_named_view){"z_at", &v->z_at}, (ha_named_view){"z", &v->z},
                                  v->operation);
     if (!s) s = ha_op_check_result(v->operation, "the count", type, count);
     if (s) return s;

@@ -88,7 +88,7 @@ struct ha_array {
     uint32_t holder_capacity, holder_tree; /* holders.h */
     uint64_t id;                           /* ids.h; 0: nobody has asked for it; atomic */
     uint32_t hidden;                       /* ids.h: its last owner is just ending it */
-    uint32_t known_dtype; /* open_any.h: that of its type, and where its name is; 0: nobody has asked; atomic */
+    uint32_t known_dtype; /* open_any.h: that of its type; 0: nobody has asked; atomic */
     ha_known_indices indices;
     ha_kept kept; /* freed.h: with others that were freed */
     char name[48];
