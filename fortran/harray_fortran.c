@@ -138,7 +138,7 @@ static int finish_making(ha_fortran_array *a, darray x, const int64_t *lower, co
         if (__builtin_sub_overflow(lower[d], ghosts[d], &origin[d])) origin[d] = INT64_MIN;
         made.ghosts[d] = ghosts[d];
     }
-    made.x = darray_with_origin(x, origin);
+    made.x = darray_with_origin_(x, origin, NULL);
     if (!made.x.array) {
         const int status = failed();
         HA_IGNORE(darray_free(&x));
@@ -203,7 +203,7 @@ int ha_fortran_free(ha_fortran_array *a) {
 /* ---- views ------------------------------------------------------------------------------------------- */
 
 static int view_of(darray x, const int64_t *origin, ha_fortran_array *view) {
-    if (x.array) x = darray_with_origin(x, origin);
+    if (x.array) x = darray_with_origin_(x, origin, NULL);
     if (!x.array) return failed();
     *view = (ha_fortran_array){.x = x, .is_view = 1};
     return HA_OK;
@@ -236,7 +236,7 @@ int ha_fortran_part(const ha_fortran_array *a, int rank, const int64_t *low, con
         if (is_outside(a, d, low[d], high[d])) return HA_ERR_ARGUMENT;
         stop[d] = high[d] + 1;
     }
-    return view_of(darray_part(a->x, low, stop), low, view);
+    return view_of(darray_part_(a->x, low, stop, NULL), low, view);
 }
 
 int ha_fortran_interior(const ha_fortran_array *a, ha_fortran_array *view) {
@@ -259,7 +259,7 @@ int ha_fortran_fix(const ha_fortran_array *a, int dimension, int64_t index,
     if (is_outside(a, dimension - 1, index, index)) return HA_ERR_ARGUMENT;
     for (int d = 0, n = 0; d < a->x.rank; d++)
         if (d != dimension - 1) origin[n++] = a->x.origin[d];
-    return view_of(darray_fix(a->x, dimension - 1, index), origin, view);
+    return view_of(darray_fix_(a->x, dimension - 1, index, NULL), origin, view);
 }
 
 int ha_fortran_assign(ha_fortran_array *to, const ha_fortran_array *from) {

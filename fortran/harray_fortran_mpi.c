@@ -16,7 +16,7 @@ static MPI_Comm comm_of(MPI_Fint comm) {
 
 /* The elements in Fortran's order. There is an array. */
 static ha_mpi_part in_order(const ha_fortran_array *x) {
-    const darray turned = darray_transpose(x->x);
+    const darray turned = darray_transpose_(x->x, NULL);
     return HA_MPI_PART_(turned);
 }
 

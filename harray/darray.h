@@ -117,16 +117,16 @@ template <int writes, class T> static inline darray ha_darray_of_(const T &x) {
 #define HA_DARRAY_OF_(n, x, writes)                                                                \
     __extension__({                                                                                \
         __typeof__(x) ha_any_##n = (x);                                                            \
-        darray_of_any_(HA_ARRAY_BYTES_(ha_any_##n, writes), &ha_any_##n);                          \
+        darray_of_any_(HA_ARRAY_BYTES_(n, ha_any_##n, writes), &ha_any_##n);                       \
     })
-#define HA_ARRAY_BYTES_(x, writes)                                                                 \
+#define HA_ARRAY_BYTES_(n, x, writes)                                                              \
     __extension__({                                                                                \
-        __typeof__(x) *ha_any_;                                                                    \
-        HA_STATIC_ASSERT_(HA_IS_STRUCT_(*ha_any_), HA_NO_ARRAY_);                                  \
-        HA_STATIC_ASSERT_(__builtin_offsetof(__typeof__(*ha_any_), array) == 0, HA_NO_ARRAY_);     \
-        HA_STATIC_ASSERT_(sizeof ha_any_->read_ != 0, HA_NO_ARRAY_);                               \
-        HA_STATIC_ASSERT_(!(writes) || HA_WRITABLE_(*ha_any_), HA_FOR_READING_ONLY_);              \
-        sizeof *ha_any_;                                                                           \
+        __typeof__(x) *ha_of_##n;                                                                  \
+        HA_STATIC_ASSERT_(HA_IS_STRUCT_(*ha_of_##n), HA_NO_ARRAY_);                                \
+        HA_STATIC_ASSERT_(__builtin_offsetof(__typeof__(*ha_of_##n), array) == 0, HA_NO_ARRAY_);   \
+        HA_STATIC_ASSERT_(sizeof ha_of_##n->read_ != 0, HA_NO_ARRAY_);                             \
+        HA_STATIC_ASSERT_(!(writes) || HA_WRITABLE_(*ha_of_##n), HA_FOR_READING_ONLY_);            \
+        sizeof *ha_of_##n;                                                                         \
     })
 /* Of gcc's classes of types 12 are structs and 13 unions. */
 #define HA_IS_STRUCT_(x) (__builtin_classify_type(x) == 12 || __builtin_classify_type(x) == 13)
@@ -213,7 +213,8 @@ HA_API ha_status darray_free(darray *x);
 
 /* ---- views ---------------------------------------------------------------------------------- */
 
-/* Macros, so that errors have the line of the call; the function behind each shows the types of its arguments. */
+/* Macros, so that errors have the line of the call; the function behind each shows its arguments, and is what other languages call:
+ * the last one is that line, or NULL. */
 
 /* As start or stop: from the beginning, or to the end, in the direction of the step. */
 #define HA_ALL INT64_MIN
@@ -227,14 +228,13 @@ HA_API ha_status darray_free(darray *x);
 /* Of one dimension: indices start, start + step, … before stop; with a negative step downwards,
  * above stop. They are the array's own indices, or count from HA_LAST. Start and stop must be inside,
  * stop at most one step of 1 outside. start = stop: no element. */
-#define darray_slice(x, dimension, start, stop, step)                                              \
-    darray_slice_(x, dimension, start, stop, step, HA_SITE)
+#define darray_slice(...) darray_slice_(__VA_ARGS__, HA_SITE)
 HA_API darray darray_slice_(darray x, int dimension, int64_t start, int64_t stop, int64_t step,
                             const char *site);
 
 /* Indices low[d] … high[d] - 1 of each dimension. HA_ALL as in darray_slice; both: that dimension
  * stays as it is. */
-#define darray_part(x, ...) darray_part_(x, __VA_ARGS__, HA_SITE)
+#define darray_part(...) darray_part_(__VA_ARGS__, HA_SITE)
 HA_API darray darray_part_(darray x, const int64_t *low, const int64_t *high, const char *site);
 
 /* All elements but those of a part, given as for darray_part: what is around it, as 2 * rank views
@@ -243,59 +243,59 @@ HA_API darray darray_part_(darray x, const int64_t *low, const int64_t *high, co
  * (so corners belong to the first dimension). Their indices are those that they have in x. Each is a
  * box, where x is one: ghost cells can be written while others use the interior. Refused as darray_part;
  * HA_ERR_ARGUMENT, too, when side is NULL. */
-#define darray_shell(x, ...) darray_shell_(x, __VA_ARGS__, HA_SITE)
+#define darray_shell(...) darray_shell_(__VA_ARGS__, HA_SITE)
 HA_API HA_MUST_CHECK ha_status darray_shell_(darray x, const int64_t *low, const int64_t *high,
                                              darray *side, const char *site);
 
 /* One index of one dimension, which is gone then. */
-#define darray_fix(x, dimension, index) darray_fix_(x, dimension, index, HA_SITE)
+#define darray_fix(...) darray_fix_(__VA_ARGS__, HA_SITE)
 HA_API darray darray_fix_(darray x, int dimension, int64_t index, const char *site);
 
 /* Dimension d of the result is dimension order[d] of x. Transposing reverses the dimensions. */
-#define darray_permute(x, ...) darray_permute_(x, __VA_ARGS__, HA_SITE)
+#define darray_permute(...) darray_permute_(__VA_ARGS__, HA_SITE)
 HA_API darray darray_permute_(darray x, const int64_t *order, const char *site);
-#define darray_transpose(x) darray_transpose_(x, HA_SITE)
+#define darray_transpose(...) darray_transpose_(__VA_ARGS__, HA_SITE)
 HA_API darray darray_transpose_(darray x, const char *site);
 
 /* Backwards in one dimension. */
-#define darray_flip(x, dimension) darray_flip_(x, dimension, HA_SITE)
+#define darray_flip(...) darray_flip_(__VA_ARGS__, HA_SITE)
 HA_API darray darray_flip_(darray x, int dimension, const char *site);
 
 /* Other extents with the same number of elements, which keep their sequence: counted row-major, or
  * in the order given. Refused where no strides give that without a copy. */
-#define darray_reshape(x, ...) darray_reshape_in(HA_ROW_MAJOR, x, __VA_ARGS__)
-#define darray_reshape_in(order, x, ...) darray_reshape_in_(order, x, __VA_ARGS__, HA_SITE)
+#define darray_reshape(...) darray_reshape_in(HA_ROW_MAJOR, __VA_ARGS__)
+#define darray_reshape_in(...) darray_reshape_in_(__VA_ARGS__, HA_SITE)
 HA_API darray darray_reshape_in_(ha_order order, darray x, int rank, const int64_t *extent,
                                  const char *site);
 
 /* All elements in one dimension, in that sequence. */
-#define darray_flatten(x) darray_flatten_in(HA_ROW_MAJOR, x)
-#define darray_flatten_in(order, x) darray_flatten_in_(order, x, HA_SITE)
+#define darray_flatten(...) darray_flatten_in(HA_ROW_MAJOR, __VA_ARGS__)
+#define darray_flatten_in(...) darray_flatten_in_(__VA_ARGS__, HA_SITE)
 HA_API darray darray_flatten_in_(ha_order order, darray x, const char *site);
 
 /* Repeats elements: x's dimensions are the last ones of the result; where x has extent 1, or no
  * dimension, any extent is possible. For reading only. */
-#define darray_broadcast(x, ...) darray_broadcast_(x, __VA_ARGS__, HA_SITE)
+#define darray_broadcast(...) darray_broadcast_(__VA_ARGS__, HA_SITE)
 HA_API darray darray_broadcast_(darray x, int rank, const int64_t *extent, const char *site);
 
 /* The elements whose index in dimension `second` is that in `first` plus `shift`, both counted from
  * the origin. These two dimensions are gone; the diagonal is the last dimension of the result. */
-#define darray_diagonal(x, first, second, shift) darray_diagonal_(x, first, second, shift, HA_SITE)
+#define darray_diagonal(...) darray_diagonal_(__VA_ARGS__, HA_SITE)
 HA_API darray darray_diagonal_(darray x, int first, int second, int64_t shift, const char *site);
 
 /* A dimension with extent 1, before dimension `dimension` (or behind the last: the rank). */
-#define darray_expand(x, dimension) darray_expand_(x, dimension, HA_SITE)
+#define darray_expand(...) darray_expand_(__VA_ARGS__, HA_SITE)
 HA_API darray darray_expand_(darray x, int dimension, const char *site);
 
 /* The same elements, whose lowest indices are these. Refused where the bytes from index 0, 0, … to an
  * element do not fit 64 bits: loops count from there. */
-#define darray_with_origin(x, ...) darray_with_origin_(x, __VA_ARGS__, HA_SITE)
+#define darray_with_origin(...) darray_with_origin_(__VA_ARGS__, HA_SITE)
 HA_API darray darray_with_origin_(darray x, const int64_t *origin, const char *site);
 
 /* Without ghost cells: as many as there are below index 0 are left out at both ends of each
  * dimension. Refused where darray_make was asked for others at the high ends: there it is
  * darray_part. */
-#define darray_interior(x) darray_interior_(x, HA_SITE)
+#define darray_interior(...) darray_interior_(__VA_ARGS__, HA_SITE)
 HA_API darray darray_interior_(darray x, const char *site);
 
 /* Starts moving what is missing of a view to a context, as ha_array_prefetch. */
@@ -338,19 +338,19 @@ HA_API HA_MUST_CHECK ha_status darray_equal_(darray a, darray b, int *equal, con
  * ha_array_set; the value is converted. HA_ERR_ARGUMENT: `rank`, how many numbers the index has, is
  * not x's, there is no such element, or the type is the user's own (typed arrays have functions for
  * that). */
-#define darray_get(x, ...) darray_get_(x, __VA_ARGS__, HA_SITE)
+#define darray_get(...) darray_get_(__VA_ARGS__, HA_SITE)
 HA_API HA_MUST_CHECK ha_status darray_get_(darray x, int rank, const int64_t *index,
                                            ha_dvalue *value, const char *site);
-#define darray_set(x, ...) darray_set_(x, __VA_ARGS__, HA_SITE)
+#define darray_set(...) darray_set_(__VA_ARGS__, HA_SITE)
 HA_API HA_MUST_CHECK ha_status darray_set_(darray x, int rank, const int64_t *index,
                                            ha_dvalue value, const char *site);
 
 /* A new array with the elements, extents and origin of x, without gaps in this order. */
-#define darray_contiguous(x, order, context) darray_contiguous_(x, order, context, HA_SITE)
+#define darray_contiguous(...) darray_contiguous_(__VA_ARGS__, HA_SITE)
 HA_API darray darray_contiguous_(darray x, ha_order order, ha_context *context, const char *site);
 
 /* The same, row-major, with elements of another type. */
-#define darray_convert(x, type, context) darray_convert_(x, type, context, HA_SITE)
+#define darray_convert(...) darray_convert_(__VA_ARGS__, HA_SITE)
 HA_API darray darray_convert_(darray x, ha_dtype type, ha_context *context, const char *site);
 
 /* Many copies that are made together again and again, as the halos of blocks. Making a plan checks

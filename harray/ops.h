@@ -239,10 +239,8 @@ HA_API HA_MUST_CHECK ha_status ha_combine_number_(int op, darray z, darray x, ha
                                                   ha_context *context, const char *site);
 HA_API HA_MUST_CHECK ha_status ha_axpby_(darray z, ha_dvalue a, darray x, ha_dvalue b, darray y,
                                          ha_context *context, const char *site);
-HA_TYPED_ HA_MUST_CHECK ha_status ha_axpy_(darray y, ha_dvalue a, darray x, ha_context *context,
-                                           const char *site) {
-    return ha_axpby_(y, a, x, ha_dvalue_of_int32_t(1), y, context, site);
-}
+HA_API HA_MUST_CHECK ha_status ha_axpy_(darray y, ha_dvalue a, darray x, ha_context *context,
+                                        const char *site);
 HA_API HA_MUST_CHECK ha_status ha_clip_(darray y, darray x, ha_dvalue low, ha_dvalue high,
                                         ha_context *context, const char *site);
 HA_API HA_MUST_CHECK ha_status ha_where_(darray z, darray mask, darray x, darray y,

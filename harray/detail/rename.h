@@ -124,6 +124,7 @@
 #define ha_array_zeros HA_RENAME_(ha_array_zeros)
 #define ha_ask_while_waiting_ HA_RENAME_(ha_ask_while_waiting_)
 #define ha_axpby_ HA_RENAME_(ha_axpby_)
+#define ha_axpy_ HA_RENAME_(ha_axpy_)
 #define ha_backend_register HA_RENAME_(ha_backend_register)
 #define ha_backend_report HA_RENAME_(ha_backend_report)
 #define ha_bound_ HA_RENAME_(ha_bound_)

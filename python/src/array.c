@@ -21,7 +21,7 @@ const char *array_called(darray x, char *text, size_t bytes) {
 /* Indices are counted from 0 in Python. */
 static darray from_zero(darray x) {
     static const int64_t zeros[HA_MOST_RANK];
-    darray y = darray_with_origin(x, zeros);
+    darray y = darray_with_origin_(x, zeros, NULL);
     return y;
 }
 
@@ -242,8 +242,8 @@ static PyObject *copy_of(PyObject *self, PyObject *unused) {
     darray y = {.array = NULL};
     const char *site = here();
     if (wait_at_home(ARRAY(self), HA_READ)) return NULL;
-    UNLOCKED(HA_FROM(site) y = darray_contiguous(ARRAY(self), HA_ROW_MAJOR,
-                                                 ha_array_valid_context(ARRAY(self).array)));
+    UNLOCKED(HA_FROM(site) y = darray_contiguous_(ARRAY(self), HA_ROW_MAJOR,
+                                                  ha_array_valid_context(ARRAY(self).array), NULL));
     return y.array ? array_own(y) : raise_about(HA_OK, {ARRAY(self).array, HA_READ});
 }
 
@@ -257,8 +257,8 @@ static PyObject *as_type(PyObject *self, PyObject *dtype) {
     darray y = {.array = NULL};
     const char *site = here();
     if (dtype_from(dtype, &type) || wait_at_home(ARRAY(self), HA_READ)) return NULL;
-    UNLOCKED(HA_FROM(site)
-                 y = darray_convert(ARRAY(self), type, ha_array_valid_context(ARRAY(self).array)));
+    UNLOCKED(HA_FROM(site) y = darray_convert_(ARRAY(self), type,
+                                               ha_array_valid_context(ARRAY(self).array), NULL));
     return y.array ? array_own(y) : raise_about(HA_OK, {ARRAY(self).array, HA_READ});
 }
 
@@ -284,7 +284,7 @@ static PyObject *list_part(darray x, int64_t *index, int depth, const char *site
     if (depth == x.rank) {
         ha_dvalue value;
         ha_status status = HA_OK;
-        UNLOCKED(HA_FROM(site) status = darray_get(x, x.rank, index, &value));
+        UNLOCKED(HA_FROM(site) status = darray_get_(x, x.rank, index, &value, NULL));
         return status ? raise_about(status, {x.array, HA_READ}) : number_from(value);
     }
     PyObject *list = PyList_New(0);
@@ -310,7 +310,8 @@ static PyObject *item(PyObject *self, PyObject *unused) {
     if (darray_size(ARRAY(self)) != 1)
         return PyErr_Format(PyExc_ValueError, "only an array of one element is a number");
     const char *site = here();
-    UNLOCKED(HA_FROM(site) status = darray_get(ARRAY(self), ARRAY(self).rank, first, &value));
+    UNLOCKED(HA_FROM(site)
+                 status = darray_get_(ARRAY(self), ARRAY(self).rank, first, &value, NULL));
     return status ? raise_about(status, {ARRAY(self).array, HA_READ}) : number_from(value);
 }
 

@@ -163,7 +163,7 @@ static int can_be_told(darray x, const wanted *w, unsigned how) {
 static PyObject *copied(darray x, ha_context *context, const wanted *w) {
     darray y = {.array = NULL};
     const char *site = here();
-    UNLOCKED(HA_FROM(site) y = darray_contiguous(x, HA_ROW_MAJOR, context));
+    UNLOCKED(HA_FROM(site) y = darray_contiguous_(x, HA_ROW_MAJOR, context, NULL));
     if (!y.array) return raise_status(HA_OK);
     held *h = held_open(y, context, HA_WRITE, 1);
     array_drop(y);

@@ -137,7 +137,7 @@ static PyObject *copied(PyObject *array, ha_context *context) {
     if (!array) return NULL;
     const char *site = here();
     UNLOCKED({
-        HA_FROM(site) y = darray_contiguous(ARRAY(array), HA_ROW_MAJOR, context);
+        HA_FROM(site) y = darray_contiguous_(ARRAY(array), HA_ROW_MAJOR, context, NULL);
         if (y.array) HA_IGNORE(darray_prefetch_(y, context, site));
     });
     Py_DECREF(array);

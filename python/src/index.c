@@ -26,7 +26,7 @@ static int fix(walk *w, PyObject *entry, int64_t extent) {
                -1;
     if (i < 0) i += (Py_ssize_t)extent;
     if (w->numbers < HA_MOST_RANK) w->at[w->numbers++] = i;
-    w->x = darray_fix(w->x, w->dimension, i);
+    w->x = darray_fix_(w->x, w->dimension, i, NULL);
     return 0;
 }
 
@@ -35,14 +35,14 @@ static int cut(walk *w, PyObject *entry, int64_t extent) {
     if (PySlice_Unpack(entry, &start, &stop, &step)) return -1;
     const Py_ssize_t count = PySlice_AdjustIndices((Py_ssize_t)extent, &start, &stop, step);
     if (!count) start = stop = 0, step = 1;
-    w->x = darray_slice(w->x, w->dimension++, start, stop, step);
+    w->x = darray_slice_(w->x, w->dimension++, start, stop, step, NULL);
     w->others++;
     return 0;
 }
 
 static int step(walk *w, PyObject *entry, int left_out) {
     if (entry == Py_Ellipsis) return w->dimension += left_out, w->others++, 0;
-    if (entry == Py_None) return w->x = darray_expand(w->x, w->dimension++), w->others++, 0;
+    if (entry == Py_None) return w->x = darray_expand_(w->x, w->dimension++, NULL), w->others++, 0;
     if (PyBool_Check(entry) || (!PySlice_Check(entry) && !PyIndex_Check(entry)))
         return refuse(entry);
     const int64_t extent = w->x.extent[w->dimension];
@@ -87,7 +87,7 @@ PyObject *array_subscript(PyObject *self, PyObject *index) {
     if (follow(self, index, &w)) return NULL;
     if (!is_element(&w, self)) return array_view(w.x);
     const char *site = here();
-    UNLOCKED(HA_FROM(site) status = darray_get(ARRAY(self), w.numbers, w.at, &value));
+    UNLOCKED(HA_FROM(site) status = darray_get_(ARRAY(self), w.numbers, w.at, &value, NULL));
     return status ? raise_about(status, {w.x.array, HA_READ}) : number_from(value);
 }
 
@@ -104,7 +104,7 @@ static int fill(const walk *w, PyObject *self, PyObject *number) {
     if (number_to(number, &value)) return -1;
     UNLOCKED(HA_FROM(site) {
         if (is_element(w, self))
-            status = darray_set(ARRAY(self), w->numbers, w->at, value);
+            status = darray_set_(ARRAY(self), w->numbers, w->at, value, NULL);
         else
             status = darray_fill_(w->x, value, ha_array_valid_context(w->x.array), site);
     });
@@ -116,7 +116,7 @@ static int copy(const walk *w, PyObject *from) {
     const char *site = here();
     if (wait_at_home(ARRAY(from), HA_READ) || wait_at_home(w->x, HA_WRITE)) return -1;
     UNLOCKED(HA_FROM(site) {
-        const darray wide = darray_broadcast(ARRAY(from), w->x.rank, w->x.extent);
+        const darray wide = darray_broadcast_(ARRAY(from), w->x.rank, w->x.extent, NULL);
         if (wide.array)
             status = darray_copy_(w->x, wide, ha_array_valid_context(w->x.array), site);
         else

@@ -104,9 +104,9 @@ static PyObject *copy_of(PyObject *array, const plan *p) {
     const char *site = here();
     UNLOCKED(HA_FROM(site) {
         if (p->type)
-            y = darray_convert(ARRAY(array), p->type, p->context);
+            y = darray_convert_(ARRAY(array), p->type, p->context, NULL);
         else
-            y = darray_contiguous(ARRAY(array), HA_ROW_MAJOR, p->context);
+            y = darray_contiguous_(ARRAY(array), HA_ROW_MAJOR, p->context, NULL);
     });
     return array_own(y);
 }

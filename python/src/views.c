@@ -3,7 +3,7 @@
 
 PyObject *view_transposed(PyObject *self, void *unused) {
     (void)unused;
-    return array_view(darray_transpose(ARRAY(self)));
+    return array_view(darray_transpose_(ARRAY(self), NULL));
 }
 
 /* The arguments themselves, or the one sequence among them. */
@@ -31,7 +31,7 @@ PyObject *view_transpose(PyObject *self, PyObject *args) {
                             x.rank);
     for (int d = 0; d < count; d++)
         if (axis_of(order[d], x.rank, &order[d])) return NULL;
-    return array_view(darray_permute(x, order));
+    return array_view(darray_permute_(x, order, NULL));
 }
 
 /* One extent may be -1: what is left. */
@@ -65,13 +65,13 @@ PyObject *view_reshape(PyObject *self, PyObject *args, PyObject *keywords) {
         return PyErr_Format(PyExc_TypeError, "reshape(*shape, order=\"C\" or \"F\")");
     const int rank = shape_from(flattened(args), extent);
     if (rank < 0 || complete(darray_size(ARRAY(self)), rank, extent)) return NULL;
-    return array_view(darray_reshape_in(order, ARRAY(self), rank, extent));
+    return array_view(darray_reshape_in_(order, ARRAY(self), rank, extent, NULL));
 }
 
 PyObject *view_broadcast(PyObject *self, PyObject *shape) {
     int64_t extent[HA_MOST_RANK];
     const int rank = shape_from(shape, extent);
-    return rank < 0 ? NULL : array_view(darray_broadcast(ARRAY(self), rank, extent));
+    return rank < 0 ? NULL : array_view(darray_broadcast_(ARRAY(self), rank, extent, NULL));
 }
 
 PyObject *view_flip(PyObject *self, PyObject *axis) {
@@ -79,7 +79,7 @@ PyObject *view_flip(PyObject *self, PyObject *axis) {
     int64_t dimension = number ? PyLong_AsLongLong(number) : 0;
     Py_XDECREF(number);
     if (PyErr_Occurred() || axis_of(dimension, ARRAY(self).rank, &dimension)) return NULL;
-    return array_view(darray_flip(ARRAY(self), (int)dimension));
+    return array_view(darray_flip_(ARRAY(self), (int)dimension, NULL));
 }
 
 PyObject *view_diagonal(PyObject *self, PyObject *args, PyObject *keywords) {
@@ -90,5 +90,5 @@ PyObject *view_diagonal(PyObject *self, PyObject *args, PyObject *keywords) {
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "|LLL", names, &offset, &first, &second) ||
         axis_of(first, rank, &a) || axis_of(second, rank, &b))
         return NULL;
-    return array_view(darray_diagonal(ARRAY(self), (int)a, (int)b, offset));
+    return array_view(darray_diagonal_(ARRAY(self), (int)a, (int)b, offset, NULL));
 }

@@ -207,7 +207,7 @@ def test_words_of_other_functions():
     for function, word, arguments, why in ((_harray._combine, 259, (z, x, x), "HA_MAX is a reduction; of two arguments it is HA_MAXIMUM"),
                                            (_harray._map, 1, (z, x), "HA_ADD is of two arguments: ha_combine"),
                                            (_harray._reduce, 1, (x,), "HA_ADD is of two arguments; as a reduction it is HA_SUM"),
-                                           (_harray._norm, 0, (x, None), "HA_ASSIGN is of two arguments: ha_combine")):
+                                           (_harray._norm, 0, (x, None), "norm 0 is none of ha_norm's: HA_NORM_1")):
         with pytest.raises(ValueError, match=why):
             function(word, *arguments, None)
     with pytest.raises(ValueError, match="ord is 1, 2 or"):

@@ -95,8 +95,10 @@ class Library:
         self.free_darray = function("darray_free", ctypes.c_int, ctypes.POINTER(Darray))
         self.new_zeros = function("darray_zeros", Darray, ctypes.c_int, ctypes.c_int,
                                   ctypes.POINTER(Int64), Pointer)
-        self.slice = function("darray_slice", Darray, Darray, ctypes.c_int, Int64, Int64, Int64)
-        self.transpose = function("darray_transpose", Darray, Darray)
+        slice_, transpose = (function(f"darray_{name}_", Darray, Darray, *types, Text)
+                             for name, types in (("slice", (ctypes.c_int, Int64, Int64, Int64)), ("transpose", ())))
+        self.slice = lambda *arguments: slice_(*arguments, None) # no line of a caller
+        self.transpose = lambda x: transpose(x, None)
         self.open = function("ha_open_", ctypes.c_int, ctypes.POINTER(Access), Pointer, Pointer,
                              ctypes.c_uint, Size, Size, Text)
         self.close = function("ha_close_", ctypes.c_int, ctypes.POINTER(Access))

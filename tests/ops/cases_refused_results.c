@@ -84,7 +84,7 @@ static void refuse_squares(int by_diagonals) {
     REPEATS("ha_combine", ha_combine(HA_IS_LESS, masks, x, x, C));
     REPEATS("ha_combine_number", ha_combine_number(HA_ADD, same, x, 1, C));
     REPEATS("ha_axpby", ha_axpby(same, 1, x, 1, x, C));
-    REPEATS("ha_axpby", ha_axpy(same, 1, x, C));
+    REPEATS("ha_axpy", ha_axpy(same, 1, x, C));
     REPEATS("ha_clip", ha_clip(same, x, 1, 2, C));
     REPEATS("ha_where", ha_where(same, mask, x, x, C));
     REPEATS("ha_sequence", ha_sequence(same, 1, 1, C));

@@ -58,7 +58,7 @@ TEST(sizes_that_differ) {
     DIFFER("ha_combine", Z("z") AND LONGER("x"), ha_combine(HA_ADD, z, longer, x, C));
     DIFFER("ha_combine", X("x") AND LONGER("y"), ha_combine(HA_IS_LESS, mask, x, longer, C));
     DIFFER("ha_combine_number", Z("z") AND LONGER("x"), ha_combine_number(HA_ADD, z, longer, 1, C));
-    DIFFER("ha_axpby", Z("z") AND LONGER("x"), ha_axpy(z, 2, longer, C));
+    DIFFER("ha_axpy", Z("y") AND LONGER("x"), ha_axpy(z, 2, longer, C));
     DIFFER("ha_axpby", Z("z") AND LONGER("y"), ha_axpby(z, 2, x, 3, longer, C));
     DIFFER("ha_clip", Z("y") AND LONGER("x"), ha_clip(z, longer, 0, 1, C));
     DIFFER("ha_where", Z("z") AND LONGER("y"), ha_where(z, mask, x, longer, C));
@@ -104,7 +104,7 @@ TEST(types_that_differ) {
     OTHERS("ha_map", Z("y"), "x", ha_map(HA_NEGATE, z, other, C));
     OTHERS("ha_combine", X("x"), "y", ha_combine(HA_ADD, z, x, other, C));
     OTHERS("ha_combine_number", Z("z"), "x", ha_combine_number(HA_ADD, z, other, 1, C));
-    OTHERS("ha_axpby", Z("z"), "x", ha_axpy(z, 2, other, C));
+    OTHERS("ha_axpy", Z("y"), "x", ha_axpy(z, 2, other, C));
     OTHERS("ha_axpby", Z("z"), "y", ha_axpby(z, 2, x, 3, other, C));
     OTHERS("ha_clip", Z("y"), "x", ha_clip(z, other, 0, 1, C));
     OTHERS("ha_where", Z("z"), "y", ha_where(z, mask, x, other, C));

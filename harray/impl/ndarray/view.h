@@ -54,7 +54,7 @@ HA_IN_ void ha_argument_print(const ha_named_view *a, ha_text *t) {
 /* Arrays that do not fit to each other: each with its name among the arguments. */
 HA_IN_ ha_status ha_arguments_refuse(const ha_named_view *argument, int n, const char *why,
                                      const char *operation) {
-    char text[400];
+    char text[224]; /* of the longest names and shapes a part, as the reason is behind them */
     ha_text t = ha_text_into(text, sizeof text);
     for (int i = 0; i < n; i++) {
         if (i) ha_print(&t, "%s", i < n - 1 ? ", " : ", and ");

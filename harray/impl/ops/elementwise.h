@@ -314,6 +314,17 @@ ha_status ha_axpby_(darray z, ha_dvalue a, darray x, ha_dvalue b, darray y, ha_c
     return ha_op_run(&c, &ha_op_axpby, 0, site);
 }
 
+ha_status ha_axpy_(darray y, ha_dvalue a, darray x, ha_context *context, const char *site) {
+    ha_op_call c = {.operation = "ha_axpy",
+                    .context = context,
+                    .arrays = 3,
+                    .numbers = 2,
+                    .view = {&y, &x, &y},
+                    .name = {"y", "x", "y"},
+                    .number = {a, ha_dvalue_of_int32_t(1)}};
+    return ha_op_run(&c, &ha_op_axpby, 0, site);
+}
+
 /* Bounds between which there is no number. */
 HA_IN_ ha_status ha_clip_refuse(const darray *y, ha_dvalue low, ha_dvalue high,
                                 ha_comparison order) {

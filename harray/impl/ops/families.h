@@ -135,13 +135,17 @@ HA_IN_ ha_status ha_op_check_word(const ha_op_words *words, const char *operatio
     if (ha_op_takes(words, word)) return HA_OK;
     const ha_op_family *own = &ha_op_families[words->family], *family = ha_op_family_of(word);
     const int other = ha_op_counterpart(words, word);
-    if (!family)
+    const int is_number = !family || (other == word && (word == HA_ASSIGN || word == HA_LESS));
+    if (is_number && family != own) /* 0 and -1 are rarely meant as words */
         return ha_fail(HA_ERR_ARGUMENT, operation, "%s %d is none of %s's: %s", own->noun, word,
                        operation, words->listed);
     const char *name = ha_op_name_of(word);
     if (family == own)
         return ha_fail(HA_ERR_ARGUMENT, operation, "%s is none of %s's: %s", name, operation,
                        words->listed);
+    if (other == word && words->family >= HA_OF_NORMS_) /* few, whose names tell more */
+        return ha_fail(HA_ERR_ARGUMENT, operation, "%s is %s; %s takes %s", name, family->what,
+                       operation, words->listed);
     if (other == word)
         return ha_fail(HA_ERR_ARGUMENT, operation, "%s is %s: %s", name, family->what,
                        family->call);
