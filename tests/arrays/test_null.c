@@ -102,6 +102,7 @@ static void nothing(const ha_queue *queue, void *argument) { (void)queue, (void)
     S(combine, ha_combine_(HA_ADD, NO_VIEW, NO_VIEW, NO_VIEW, NO, SITE))                           \
     S(combine_number, ha_combine_number_(HA_ADD, NO_VIEW, NO_VIEW, ONE, NO, SITE))                 \
     S(axpby, ha_axpby_(NO_VIEW, ONE, NO_VIEW, ONE, NO_VIEW, NO, SITE))                             \
+    S(axpy, ha_axpy_(NO_VIEW, ONE, NO_VIEW, NO, SITE))                                             \
     S(clip, ha_clip_(NO_VIEW, NO_VIEW, ONE, ONE, NO, SITE))                                        \
     S(where, ha_where_(NO_VIEW, NO_VIEW, NO_VIEW, NO_VIEW, NO, SITE))                              \
     S(sequence, ha_sequence_(NO_VIEW, ONE, ONE, NO, SITE))                                         \

@@ -377,7 +377,8 @@ static void *resize_what_is_freed(void *closed) {
 static void expect_told(pthread_t thread) {
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(refused, HA_ERR_STATE);
-    assert_string_equal(told.text, "array (uint32_t[10]) was freed");
+    const char *what = strstr(told.text, "array (uint32_t[10]) was freed");
+    assert_true(what == told.text || (what && !strncmp(what - 2, ": ", 2))); /* behind the line */
 }
 
 /* It wakes, but before it can look, the array has gone. */

@@ -462,7 +462,7 @@ TEST(functions_of_a_type) {
     SUCCEEDS(harray_int_sequence(n, 7, -1, C));
     HA_READING(v, n, H) for (int i = 0; i < 9; i++) assert_int_equal(v.data[i], 7 - i);
     refused(HA_ERR_ARGUMENT, harray_int_axpy(n, 2, longer, C), "harray_int_axpy",
-            "z, int32_t (9), and x, int32_t (10): ", "extents are not the same");
+            "y, int32_t (9), and x, int32_t (10): ", "extents are not the same");
     HA_READING(v, n, H) assert_int_equal(v.data[8], -1);
     drop_array(longer.array), drop_array(n.array), drop_array(mask.array);
     drop_array(z.array), drop_array(y.array), drop_array(x.array);

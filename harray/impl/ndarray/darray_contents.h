@@ -59,10 +59,12 @@ HA_IN_ ha_status ha_view_fill(const darray *x, const void *value, ha_context *co
 }
 
 ha_status darray_fill_element_(darray x, const void *value, ha_context *context, const char *site) {
-    site = ha_from(site);
-    HA_CALLED_FROM_(site);
-    const ha_status s = ha_view_check(&x, "darray_fill");
-    return s ? s : ha_view_fill(&x, value, context, site);
+    ha_status s = HA_OK;
+    HA_FROM(site) {
+        s = ha_view_check(&x, "darray_fill");
+        if (!s) s = ha_view_fill(&x, value, context, ha_from(site));
+    }
+    return s;
 }
 
 /* A number that the view's type has, refused as the view. */
@@ -75,11 +77,13 @@ HA_IN_ ha_status ha_view_number(const darray *x, ha_dvalue value, ha_dvalue *con
 }
 
 ha_status darray_fill_(darray x, ha_dvalue value, ha_context *context, const char *site) {
-    site = ha_from(site);
-    HA_CALLED_FROM_(site);
-    ha_dvalue converted;
-    ha_status s = ha_view_number(&x, value, &converted, "darray_fill");
-    return s ? s : ha_view_fill(&x, converted.bytes, context, site);
+    ha_status s = HA_OK;
+    HA_FROM(site) {
+        ha_dvalue converted;
+        s = ha_view_number(&x, value, &converted, "darray_fill");
+        if (!s) s = ha_view_fill(&x, converted.bytes, context, ha_from(site));
+    }
+    return s;
 }
 
 /* ---- single elements ------------------------------------------------------------------------ */
