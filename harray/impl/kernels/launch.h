@@ -247,9 +247,8 @@ ha_status ha_kernel_launch_(const ha_kernel *k, ha_context *context, const ha_re
     ha_status s;
     context = ha_resolve(context);
     if (ha_launch_easily(k, context, box, given, &s)) return s;
-    HA_FROM(
-        ha_self
-            .checked) /* a kernel knows its own line, and a check around the call that of the call */
+    /* A kernel knows its own line, and a check around the call that of the call. */
+    HA_FROM(ha_self.checked)
     s = k->reduction ? ha_launch_reduction(k, context, box, given)
                      : ha_launch_with_care(k, context, box, given);
     return s;
