@@ -121,8 +121,8 @@ template <int writes, class T> static inline darray ha_darray_of_(const T &x) {
     })
 #define HA_ARRAY_BYTES_(n, x, writes)                                                              \
     __extension__({                                                                                \
-        __typeof__(x) *ha_of_##n;                                                                  \
-        HA_STATIC_ASSERT_(HA_IS_STRUCT_(*ha_of_##n), HA_NO_ARRAY_);                                \
+        HA_STATIC_ASSERT_(HA_IS_STRUCT_(x), HA_NO_ARRAY_);                                         \
+        __typeof__(__builtin_choose_expr(HA_IS_STRUCT_(x), x, darray_of_any_(0, &x))) *ha_of_##n;  \
         HA_STATIC_ASSERT_(__builtin_offsetof(__typeof__(*ha_of_##n), array) == 0, HA_NO_ARRAY_);   \
         HA_STATIC_ASSERT_(sizeof ha_of_##n->read_ != 0, HA_NO_ARRAY_);                             \
         HA_STATIC_ASSERT_(!(writes) || HA_WRITABLE_(*ha_of_##n), HA_FOR_READING_ONLY_);            \

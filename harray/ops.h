@@ -28,7 +28,9 @@
  * + - * / and square roots have the same bits on every context that has them (kernel.h), the other
  * functions those of its mathematical library.
  *
- * May be called from any thread.
+ * May be called from any thread. Calls that wait, and scans and sorts on devices, go over their arguments more than once, and
+ * others may write these in between: then results are of neither what was there nor what is, but nothing else is touched. Where that
+ * is not so it is said: of indices (gather.h), and of what is sorted (sort.h).
  *
  * ---- errors; nothing has been computed then
  *   HA_ERR_ARGUMENT     no array; types or extents differ; a word of another function, all of which have numbers of their own
@@ -212,22 +214,31 @@ typedef enum ha_combine_operation {
  * no elements. Of integers as double. Of the types of ha_dot. */
 typedef enum ha_norm_kind { HA_NORM_1 = 768, HA_NORM_2, HA_NORM_MAX } ha_norm_kind;
 #define ha_norm(kind, x, result, context)                                                          \
-    ha_norm_(kind, HA_DARRAY(x), HA_DTYPE_OF(__typeof__(*(result))), result, context, HA_SITE)
+    ha_norm_(kind, HA_DARRAY(x), HA_DTYPE_OF(__typeof__(*(result))), result, context,              \
+             HA_SITE_OF_NORM_(kind, "ha_norm"))
 #define ha_difference(kind, x, y, result, context)                                                 \
     ha_difference_(kind, HA_DARRAY(x), HA_DARRAY(y), HA_DTYPE_OF(__typeof__(*(result))), result,   \
-                   context, HA_SITE)
+                   context, HA_SITE_OF_NORM_(kind, "ha_difference"))
 
-/* A number of C as a value of its type. */
+/* A number of C as a value of its type; nothing else compiles. */
+#define HA_NO_NUMBER_                                                                              \
+    "this takes a number: an integer, bool, float, double, ha_half, ha_bfloat16, ha_c64 or "       \
+    "ha_c128"
 #ifdef __cplusplus
 #define HA_DVALUE(number) ha_dvalue_of_number_(number)
 extern "C++" {
 template <typename T> static inline ha_dvalue ha_dvalue_of_number_(T number) {
+    HA_STATIC_ASSERT_(HA_DTYPE_OF(T) != HA_DTYPE_NONE, HA_NO_NUMBER_);
     return ha_dvalue_load(HA_DTYPE_OF(T), &number);
 }
 }
 #else
 #define HA_DVALUE(number)                                                                          \
-    ha_dvalue_load(HA_DTYPE_OF(HA_NUMBER_TYPE_(number)), (HA_NUMBER_TYPE_(number)[1]){(number)})
+    __extension__({                                                                                \
+        HA_STATIC_ASSERT_(HA_DTYPE_OF(HA_NUMBER_TYPE_(number)) != HA_DTYPE_NONE, HA_NO_NUMBER_);   \
+        ha_dvalue_load(HA_DTYPE_OF(HA_NUMBER_TYPE_(number)),                                       \
+                       (HA_NUMBER_TYPE_(number)[1]){(number)});                                    \
+    })
 #define HA_NUMBER_TYPE_(number) __typeof__(((void)0, (number)))
 #endif
 

@@ -49,10 +49,10 @@ typedef enum ha_scan_kind { HA_INCLUSIVE = 1280, HA_EXCLUSIVE } ha_scan_kind;
  * in blocks of 128 runs. half and bfloat16 are float in between. */
 #define ha_scan(op, y, x, kind, context)                                                           \
     ha_scan_(op, HA_RESULT_(y), HA_DARRAY(x), HA_SCAN_ALL_, kind, context,                         \
-             HA_SITE_OF_REDUCTION_(op, "ha_scan"))
+             HA_SITE_OF_SCAN_(op, kind, "ha_scan"))
 #define ha_scan_along(op, y, x, dimension, kind, context)                                          \
     ha_scan_(op, HA_RESULT_(y), HA_DARRAY(x), dimension, kind, context,                            \
-             HA_SITE_OF_REDUCTION_(op, "ha_scan_along"))
+             HA_SITE_OF_SCAN_(op, kind, "ha_scan_along"))
 enum { HA_SCAN_ALL_ = INT32_MIN };
 
 /* offsets[0] = 0, offsets[i + 1] = offsets[i] + counts[i]: both of one dimension, offsets with one element more, and of a type of

@@ -29,21 +29,25 @@
 #define HARRAY_SORT_H
 
 #include "darray.h"
+#include "detail/word.h"
 
 typedef enum ha_sort_order { HA_ASCENDING = 1024, HA_DESCENDING } ha_sort_order;
 
 /* Sorts x where it is. */
-#define ha_sort(x, order, context) ha_sort_(HA_RESULT_(x), order, context, HA_SITE)
+#define ha_sort(x, order, context)                                                                 \
+    ha_sort_(HA_RESULT_(x), order, context, HA_SITE_OF_ORDER_(order, "ha_sort"))
 
 /* `at`, as long as x and of a type of indices (gather.h), gets the numbers of the elements of x in the order in which they would be
  * sorted: ha_gather(y, x, at, …) sorts, and ha_inverse(rank, at, …) says where each one comes to. */
 #define ha_sorting(at, x, order, context)                                                          \
-    ha_sorting_(HA_RESULT_(at), HA_DARRAY(x), order, context, HA_SITE)
+    ha_sorting_(HA_RESULT_(at), HA_DARRAY(x), order, context,                                      \
+                HA_SITE_OF_ORDER_(order, "ha_sorting"))
 
 /* Sorts the keys, and puts what belongs to each at its place: values[i], or all of values[i, …], belongs to keys[i]. The values are of
  * any type that ha_gather moves; so three floats each are an array of extents n and 3. */
 #define ha_sort_by_key(keys, values, order, context)                                               \
-    ha_sort_by_key_(HA_RESULT_(keys), HA_RESULT_(values), order, context, HA_SITE)
+    ha_sort_by_key_(HA_RESULT_(keys), HA_RESULT_(values), order, context,                          \
+                    HA_SITE_OF_ORDER_(order, "ha_sort_by_key"))
 
 /* y gets of the elements of x, of one dimension and any type that ha_combine compares, each that differs from the one before it; so of a
  * sorted array each once, but every NaN. *count = how many they are: a number of any type of C. What is behind them in y

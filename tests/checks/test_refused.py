@@ -134,7 +134,8 @@ CASES = [
         "map(HA_SQRT, y, x", "combine(HA_MAXIMUM, y, x, x", "combine(op, y, x, x", "combine_number(HA_ADD, y, x, 1",
         "combine(op ? HA_ADD : HA_SUBTRACT, y, x, x", "scatter(HA_ASSIGN, y, at, x", "reduce(HA_SUM, x, number",
         "reduce(by, x, number", "scan(op ? HA_MIN : HA_MAX, y, x, HA_INCLUSIVE",
-        "sparse_combine(HA_IS_LESS, at, y, at, x, at, x, number")),
+        "sparse_combine(HA_IS_LESS, at, y, at, x, at, x, number", "sort(x, op ? HA_ASCENDING : HA_DESCENDING",
+        "norm(HA_NORM_2, x, number", "scan(HA_SUM, y, x, op ? HA_INCLUSIVE : HA_EXCLUSIVE")),
     *((f"a word of another function: {call}", WORDS % call, words) for call, words in (
         ("map(HA_SUM, y, x", "ha_map takes an operation of one argument"),
         ("combine(HA_MAX, y, x, x", "ha_combine takes an operation of two arguments"),
@@ -146,7 +147,14 @@ CASES = [
         ("reduce_along(HA_MAXIMUM, y, x, 0", "ha_reduce_along takes a reduction"),
         ("scan(HA_ADD, y, x, HA_INCLUSIVE", "ha_scan takes a reduction"),
         ("scan_along(HA_MULTIPLY, y, x, 0, HA_INCLUSIVE", "ha_scan_along takes a reduction"),
-        ("sparse_combine(HA_SUM, at, y, at, x, at, x, number", "ha_sparse_combine takes an operation"))),
+        ("sparse_combine(HA_SUM, at, y, at, x, at, x, number", "ha_sparse_combine takes an operation"),
+        ("norm(HA_MAX, x, number", "ha_norm takes HA_NORM_1, HA_NORM_2 or HA_NORM_MAX"),
+        ("difference(HA_SUM, x, y, number", "ha_difference takes HA_NORM_1"),
+        ("sort(x, HA_LESS", "ha_sort takes HA_ASCENDING or HA_DESCENDING"),
+        ("sort(x, 1", "ha_sort takes HA_ASCENDING"), ("sorting(at, x, HA_GREATER", "ha_sorting takes HA_ASCENDING"),
+        ("sort_by_key(at, x, HA_INCLUSIVE", "ha_sort_by_key takes HA_ASCENDING"),
+        ("scan(HA_SUM, y, x, HA_ASCENDING", "ha_scan takes HA_INCLUSIVE or HA_EXCLUSIVE as its kind"),
+        ("scan_along(HA_SUM, y, x, 0, 1", "ha_scan_along takes HA_INCLUSIVE"))),
     ("functions of another name of a type", TYPED % ("real", "c64_complex(z, f, f, NULL)"), "is no type of numbers"),
     ("functions of structs", TYPED % ("pair", "c64_complex(z, f, f, NULL)"), "is no type of numbers"),
 ]
@@ -160,6 +168,8 @@ ARRAYS_OF_OPERATIONS = [
     "ha_axpy(f->x, 2, c, NULL)", "ha_reduce(HA_SUM, c, sum, NULL)", "ha_norm(HA_NORM_2, e, sum, NULL)",
     "darray_copy(HA_DARRAY(x), HA_DARRAY(c), NULL)"]
 NO_ARRAYS = ["1", "2.5", "sum", "&x", "x.array", "r", "*w", "w", "made", '"x"'] # of as many types
+NUMBERS = ["1", "2.5f", "'a'", "1ll", "*sum", "x.array != HA_NULL_", "ha_c64_make(1, 2)", "ha_half_of_float(1)"]
+NO_NUMBERS = ["sum", '"x"', "1.0L", "x"] # of as many types
 READ_ONLY = [
     "ha_map(HA_SQRT, c, x, NULL)", "ha_map(HA_SQRT, e, u, NULL)", "ha_map(HA_SQRT, harray_double_reading(x), x, NULL)",
     "ha_combine(HA_ADD, c, x, x, NULL)", "ha_combine_number(HA_ADD, c, x, 1, NULL)", "ha_axpy(c, 2, x, NULL)",
@@ -187,6 +197,9 @@ CASES += [
      len(NO_ARRAYS)),
     ("what is no array, as a darray", operations(f"darray_equal(d, HA_DARRAY({it}), &n)" for it in NO_ARRAYS), NO_ARRAY,
      len(NO_ARRAYS)),
+    ("numbers", operations(f"ha_fill(x, {it}, NULL)" for it in NUMBERS), None),
+    ("what is no number", operations(f"ha_fill(x, {it}, NULL)" for it in NO_NUMBERS), "this takes a number",
+     len(NO_NUMBERS)),
     *((f"a result for reading only: {call}", operations([call]), READING, 1) for call in READ_ONLY[:3]),
 ]
 # Of a struct that is none of harray's C tells which member it has not. C++ tells each type once.

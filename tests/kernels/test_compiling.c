@@ -677,6 +677,62 @@ TEST(handlers_may_use_the_arrays) {
     HA_IGNORE(harray_int_free(&asked));
 }
 
+static ha_status launched;
+static void launch(HA_UNUSED const ha_error *e, HA_UNUSED void *user) {
+    launched = counted(C, HA_ALL_LANES, asked);
+}
+
+/* So another kernel may be compiled then, and records be resized. */
+TEST(handlers_may_launch_kernels) {
+    asked = ints(10, 7);
+    launched = HA_ERR_BACKEND;
+    ha_set_error_handler(launch, NULL);
+    told(wrong(C, HA_ALL_LANES, asked), HA_ERR_COMPILE, "MISTAKE", "compiling:0");
+    assert_int_equal(launched, HA_OK);
+    ha_set_error_handler(NULL, NULL);
+    expect_int(asked, 9, 9);
+    HA_IGNORE(harray_int_free(&asked));
+}
+
+static atoms resized;
+static void resize(HA_UNUSED const ha_error *e, HA_UNUSED void *user) {
+    launched = atoms_resize(resized, 20);
+}
+
+TEST(handlers_may_resize_records) {
+    resized = atoms_new(10);
+    launched = HA_ERR_BACKEND;
+    ha_set_error_handler(resize, NULL);
+    told(wrong_records(C, resized), HA_ERR_COMPILE, "MISTAKE", "compiling:0");
+    assert_int_equal(launched, HA_OK);
+    ha_set_error_handler(NULL, NULL);
+    HA_IGNORE(atoms_free(&resized));
+}
+
+static void *launch_cancelled(void *x) {
+    int state;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    pthread_cancel(pthread_self());
+    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state);
+    HA_IGNORE(counted(C, HA_ALL_LANES, *(harray_int *)x));
+    pthread_testcancel();
+    return NULL;
+}
+
+/* It goes when its kernel is compiled (compiling_backend.h has a place where threads are cancelled), and others can
+ * compile theirs. */
+TEST(a_thread_that_is_cancelled) {
+    harray_int x = ints(10, 7);
+    pthread_t thread;
+    void *result;
+    assert_int_equal(pthread_create(&thread, NULL, launch_cancelled, &x), 0);
+    assert_int_equal(pthread_join(thread, &result), 0);
+    assert_ptr_equal(result, PTHREAD_CANCELED);
+    launch_axpy(C);
+    expect_int(x, 9, 9);
+    HA_IGNORE(harray_int_free(&x));
+}
+
 /* An array that has grown gets another block at the device: that one is the kernel's. */
 TEST(arrays_that_have_grown) {
     harray_int x = ints(10, 7);
@@ -884,6 +940,9 @@ int main(int argc, char **argv) {
         COMPILED(a_place_that_could_not_be_asked_for),
         COMPILED(late_failures),
         COMPILED(handlers_may_use_the_arrays),
+        COMPILED(handlers_may_launch_kernels),
+        COMPILED(handlers_may_resize_records),
+        COMPILED(a_thread_that_is_cancelled),
         COMPILED(arrays_that_have_grown),
         COMPILED(every_point_of_a_launch),
         COMPILED(every_point_of_a_launch_with_records),

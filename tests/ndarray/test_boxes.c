@@ -351,6 +351,23 @@ TEST(z_order) {
     }
 }
 
+/* Another thread may just have read the pointer to a grid: what is there stays until many others were freed. */
+TEST(grids_of_freed_arrays) {
+    enum { OTHERS = 300 };
+    const int64_t extent[] = {4, 6};
+    darray x = darray_new(HA_DTYPE_double, 2, extent, NULL);
+    const ha_grid *const g = x.array->grid;
+    HA_CHECK(darray_free(&x));
+    assert_int_equal(g->size, 24);
+    for (int i = 0; i < OTHERS; i++) { /* so that grids are used again */
+        darray y = darray_new(HA_DTYPE_double, 2, (int64_t[]){2, 3 + i}, NULL);
+        assert_int_equal(y.array->grid->size, 2 * (3 + i));
+        assert_ptr_not_equal(y.array->grid, i < HA_KEPT ? g : NULL);
+        HA_CHECK(darray_free(&y));
+    }
+    HA_CHECK(ha_shutdown());
+}
+
 /* ---- sets of ranges ------------------------------------------------------------------------- */
 
 /* The runs of the elements that are in, in order: exactly those of the set. */
@@ -686,6 +703,7 @@ int main(void) {
         cmocka_unit_test(covers_beside_the_grid),
         cmocka_unit_test(views_that_hit),
         cmocka_unit_test(grids_of_arrays),
+        cmocka_unit_test(grids_of_freed_arrays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -243,6 +243,37 @@ TEST(found_and_compacted) {
         }
 }
 
+/* Another thread writes the mask when it has been counted: there is no place for more. */
+TEST(found_in_a_mask_that_changes) {
+    enum { ALL = 700, ROOM = 40 };
+    for (int moves = 0; moves < 2; moves++) {
+        harray_uint8_t mask = harray_uint8_t_zeros(ALL);
+        harray_uint32_t x = harray_uint32_t_filled(ALL, 7), y = harray_uint32_t_filled(ROOM, 5);
+        keep_array(mask.array), keep_array(x.array), keep_array(y.array);
+        const darray result = HA_DARRAY(y), of_mask = HA_DARRAY(mask), moved = HA_DARRAY(x);
+        ha_finding f = {.operation = "ha_find",
+                        .context = C,
+                        .y = result,
+                        .mask = of_mask,
+                        .x = moves ? &moved : NULL};
+        SUCCEEDS(darray_fill(darray_slice(of_mask, 0, 250, 260, 1), HA_DVALUE(1), C));
+        know_find(moves ? HA_FIND_MOVE : HA_FIND_PUT, sizeof(uint32_t));
+        SUCCEEDS(ha_find_blocks(&f));
+        assert_int_equal(f.count, 10);
+        SUCCEEDS(ha_fill(mask, 1, C));
+        know_find(moves ? HA_FIND_MOVE : HA_FIND_PUT, sizeof(uint32_t));
+        SUCCEEDS(ha_find_launch(&f, moves ? HA_FIND_MOVE : HA_FIND_PUT));
+        SUCCEEDS(ha_array_free(f.begin));
+        read_values(result, &of_at);
+        for (int i = 0; i < ROOM; i++)
+            assert_int_equal(of_at.at[i].as_uint32_t, i >= 10 ? 5
+                                                      : moves ? 7
+                                                      : i < 6 ? i
+                                                              : 256 + i - 6);
+        drop_array(mask.array), drop_array(x.array), drop_array(y.array);
+    }
+}
+
 /* ---- permutations -------------------------------------------------------------------------------- */
 
 static harray_int32_t shuffled(int n) {
@@ -718,6 +749,7 @@ int main(int argc, char **argv) {
         CASE(scattered),
         CASE(scattered_in_runs),
         CASE(every_loop_by_index),
+        CASE(found_in_a_mask_that_changes),
         CASE(found_and_compacted),
         CASE(inverted),
         CASE(structs_are_moved),

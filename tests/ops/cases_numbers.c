@@ -597,8 +597,6 @@ TEST(refused_reductions) {
     refused(HA_ERR_ARGUMENT, ha_reduce(HA_MAX_AT, none, &number, C), "double (0)", "no elements");
     refused(HA_ERR_ARGUMENT, ha_dot(x, y, &number, C), "density", "extents are not the same");
     refused(HA_ERR_ARGUMENT, ha_dot(x, z, &number, C), "density", "types are not the same");
-    refused(HA_ERR_ARGUMENT, ha_norm((ha_norm_kind)7, x, &number, C),
-            "HA_MINIMUM is of two arguments", "");
     refused(HA_ERR_STATE, ha_reduce(HA_SUM, never, &number, C),
             "cases_numbers.c:", "never written");
     assert_true(number == 3);

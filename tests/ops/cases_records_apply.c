@@ -267,6 +267,59 @@ TEST(refuses_and_changes_nothing) {
     is_expected();
 }
 
+static ha_status resized;
+static void resize(HA_UNUSED const ha_error *e, HA_UNUSED void *user) {
+    resized = ha_records_resize(r, extent);
+}
+
+/* The handler hears of it when nothing is held any more. */
+TEST(handlers_may_resize_the_records) {
+    const ha_applying nowhere = {.paths = "w"};
+    darray z = darray_filled(HA_DTYPE_double, 2, extent, HA_DVALUE(1.0), H);
+    fill_records();
+    ha_set_error_handler(resize, NULL);
+    for (int call = 0; call < 3; call++) {
+        resized = HA_ERR_BACKEND;
+        const ha_status s = call == 0   ? ha_records_apply_number(r, HA_ADD, 1, &nowhere, C)
+                            : call == 1 ? ha_records_apply_records(r, HA_ADD, r, &nowhere, C)
+                                        : ha_records_apply_array(r, HA_ADD, z, &nowhere, C);
+        is_refused(s, HA_ERR_ARGUMENT, "no field \"w\"");
+        assert_int_equal(resized, HA_OK);
+    }
+    ha_set_error_handler(NULL, NULL);
+    is_expected();
+    HA_CHECK(darray_free(&z));
+}
+
+static void *change_layout(void *layout) {
+    HA_CHECK(ha_records_layout(r, H, (const char *)layout));
+    return NULL;
+}
+
+static void change_elsewhere(const char *layout) {
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, change_layout, (void *)(uintptr_t)layout), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
+/* Calls look at mappings while they have the handle's lock: another thread may put other ones in their place. */
+TEST(mappings_stay_while_they_are_looked_at) {
+    ha_placement *p;
+    ha_array *a;
+    HA_CHECK(ha_records_layout(r, H, "soa"));
+    fill_records();
+    assert_int_equal(ha_records_begin_at(r, "looking", &a), HA_OK);
+    assert_int_equal(ha_placement_get(a, H->memory, &p), HA_OK);
+    change_elsewhere("aos");
+    change_elsewhere("aosoa(8)");
+    assert_string_equal(p->mapping->text, "soa");
+    assert_non_null(ha_records_state_of(a)->retired);
+    ha_records_leave(r);
+    change_elsewhere("aos");
+    assert_null(ha_records_state_of(a)->retired);
+    is_expected();
+}
+
 /* Only some values are written: those of x, in a box, of each layout. With others nothing is computed, whatever is on the right. Both
  * sides are of one record and in one layout, so that the views of a kernel have the same mapping. */
 static void refuse_unwritten(const char *layout) {
@@ -349,6 +402,8 @@ int main(void) {
                                        RECORDS(goes_by_way_of_the_host_where_values_share_bytes),
                                        RECORDS(under_pressure),
                                        RECORDS(refuses_and_changes_nothing),
+                                       RECORDS(handlers_may_resize_the_records),
+                                       RECORDS(mappings_stay_while_they_are_looked_at),
                                        RECORDS(refuses_what_was_never_written),
                                        RECORDS(changes_nothing_without_memory)};
     int failed = 0;

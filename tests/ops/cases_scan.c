@@ -365,7 +365,6 @@ TEST(refused_arguments) {
     ARGUMENT(ha_scan_along(HA_SUM, y, x, -2, HA_INCLUSIVE, C), "no dimension -2", "");
     ARGUMENT(ha_scan_along(HA_SUM, y, x, -1, HA_INCLUSIVE, C), "no dimension -1", "");
     ARGUMENT(ha_scan(HA_XOR, y, x, HA_INCLUSIVE, C), "HA_XOR is none of ha_scan's", "HA_PRODUCT");
-    ARGUMENT(ha_scan(HA_SUM, y, x, (ha_scan_kind)55, C), "kind 55 is none of ha_scan's", "");
     ARGUMENT(ha_scan(HA_SUM, small, small, HA_INCLUSIVE, C), "there is no HA_SUM of uint8_t", "");
     ARGUMENT(ha_scan(HA_SUM, row, whole, HA_INCLUSIVE, C), "the types are not the same", "double");
     ARGUMENT(ha_scan(HA_SUM, row, x, HA_INCLUSIVE, C), "the extents are not the same",

@@ -83,6 +83,7 @@ static ha_status compiling_compile(const ha_program_source *source) {
     const char *mistake = strstr(source->text, "MISTAKE");
     snprintf(compiling.text, sizeof compiling.text, "%s", source->text);
     compiling.compiled++;
+    pthread_testcancel();
     if (!mistake) return HA_OK;
     compiling_say(source, mistake, "MISTAKE is not known");
     return HA_ERR_COMPILE;

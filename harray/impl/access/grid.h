@@ -35,7 +35,9 @@ HA_IN_ int ha_grids_equal(const ha_grid *x, const ha_grid *y) {
 
 /* a is new: nobody knows it yet. */
 HA_IN_ ha_status ha_grid_give(ha_array *a, const ha_grid *g) {
-    ha_grid *own = (ha_grid *)HARRAY_MALLOC(sizeof *own);
+    ha_kept *kept = ha_kept_take(&ha_freed_grids);
+    ha_grid *own = kept ? (ha_grid *)(void *)((char *)kept - offsetof(ha_grid, kept))
+                        : (ha_grid *)HARRAY_MALLOC(sizeof *own);
     if (!own) return HA_ERR_MEMORY;
     *own = *g;
     a->grid = own;

@@ -70,7 +70,7 @@ HA_IN_ void ha_array_destroy(ha_array *a) {
     ha_incarnation_end(&a->first);
     ha_set_free(&a->lost);
     if (a->ops) a->ops->end(a);
-    HARRAY_FREE(a->grid);
+    if (a->grid) ha_kept_add(&ha_freed_grids, &a->grid->kept);
     ha_watch_end(a);
     ha_on_array(HA_EVENT_GONE, a);
     if (ha_array_keep(a)) ha_wake(a);

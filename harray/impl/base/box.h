@@ -10,10 +10,12 @@
 
 #include "../../access.h"
 #include "../../extents.h"
+#include "kept_list.h"
 
 /* Index i, j, … is element i * pitch[0] + j * pitch[1] + …: pitches descend, and those of longer
  * dimensions leave room for what they contain, and perhaps for more, which is nobody's. */
 typedef struct ha_grid {
+    ha_kept kept; /* state/freed.h: with others that were freed */
     int rank;
     size_t size; /* behind the last element */
     size_t extent[HA_MOST_RANK], pitch[HA_MOST_RANK];

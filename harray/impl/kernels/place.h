@@ -45,6 +45,7 @@ HA_IN_ ha_kernel_way ha_way_of(ha_context *c) {
     if (!all) return HA_WAY_UNKNOWN;
     ha_kernel_way way = (ha_kernel_way)__atomic_load_n(&all->way, __ATOMIC_ACQUIRE);
     if (way != HA_WAY_UNKNOWN) return way;
+    HA_UNCANCELLED_;
     pthread_mutex_lock(&all->compiling);
     way = (ha_kernel_way)all->way;
     if (way == HA_WAY_UNKNOWN) {

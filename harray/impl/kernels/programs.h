@@ -247,10 +247,13 @@ HA_IN_ ha_status ha_compile_first(ha_programs *all, const ha_kernel_variant *v, 
     return ha_compile_fail(v->kernel, c->name, HA_ERR_COMPILE, log);
 }
 
-/* Compiles it, unless another thread has done so meanwhile. */
+/* Compiles it, unless another thread has done so meanwhile. What goes wrong is told when others may compile again, for the
+ * handler may launch kernels. */
 HA_IN_ ha_status ha_compile_once(ha_programs *all, const ha_kernel_variant *v, const ha_context *c,
                                  const char *text, char *layouts, const ha_compiled **compiled) {
+    HA_UNCANCELLED_;
     ha_status s = HA_OK;
+    ha_tell_later();
     pthread_mutex_lock(&all->compiling);
     *compiled = ha_program_find(all, v);
     if (*compiled)
@@ -258,6 +261,7 @@ HA_IN_ ha_status ha_compile_once(ha_programs *all, const ha_kernel_variant *v, c
     else
         s = ha_compile_first(all, v, c, text, layouts, compiled);
     pthread_mutex_unlock(&all->compiling);
+    ha_tell_now();
     return s;
 }
 

@@ -32,7 +32,7 @@ HA_IN_ int64_t ha_find_count(const ha_kernel_slot_ *mask, int rank, int64_t firs
 
 /* Slots: the result, where each block begins, the mask, how many elements it has, and x. The block has elements [c, end) of
  * the result, and goes on until all are there: so each element is written at the next free place, and stays if it belongs there,
- * without a branch that nobody could foresee. */
+ * without a branch that nobody could foresee. What another thread has put into the mask since it was counted has no place. */
 #define HA_FIND_LOOP_(name, T, IN_ROW, OTHERWISE)                                                  \
     HA_IN_ void name(const ha_op_key *key, const ha_kernel_slot_ *slot, int64_t first, int64_t c,  \
                      int64_t end) {                                                                \
@@ -80,6 +80,7 @@ HA_IN_ void ha_find_loops(const ha_kernel *kernel, const ha_region *box, int apa
     const ha_op_key *key = &ha_op_of(kernel)->key;
     const int counts = key->of[1] == HA_FIND_COUNT;
     int64_t all, *const begin = (int64_t *)slot[counts ? 0 : 1].pointer;
+    const int64_t room = counts ? 0 : ((const ha_kernel_span *)slot[0].span)->numbers[0];
     memcpy(&all, slot[counts ? 2 : 3].pointer, sizeof all);
     (void)apart;
     HA_AMONG_THREADS_(
@@ -91,7 +92,8 @@ HA_IN_ void ha_find_loops(const ha_kernel *kernel, const ha_region *box, int apa
             if (counts)
                 begin[i] = count;
             else
-                ha_find_loop_of(key)(key, slot, first, begin[i], begin[i] + count);
+                ha_find_loop_of(key)(key, slot, first, begin[i],
+                                     HA_LESS(begin[i] + count, last < all ? begin[i + 1] : room));
         })
 }
 
@@ -100,10 +102,13 @@ HA_IN_ void ha_find_loops(const ha_kernel *kernel, const ha_region *box, int apa
 HA_IN_ void ha_find_put_text(ha_text *t, const ha_op_key *key) {
     const int counts = key->of[1] == HA_FIND_COUNT;
     ha_print(t, "{ int64_t c = %s; ", counts ? "0" : "begin[i]");
+    if (!counts)
+        ha_print(t, "const int64_t end = (i + 1) * %d < all ? begin[i + 1] : y.extent[0]; ",
+                 HA_FIND_BLOCK);
     ha_print(t, "for (int64_t n = i * %d; n < (i + 1) * %d && n < all; n++) if (", HA_FIND_BLOCK,
              HA_FIND_BLOCK);
     ha_index_put_place(t, "mask", key->rank);
-    ha_print(t, ")) { ");
+    ha_print(t, ")%s) { ", counts ? "" : " && c < end");
     if (key->of[1] == HA_FIND_PUT)
         ha_print(t, "HA_AT(y, c) = (%s)n; ", ha_dtype_name(ha_index_bits((size_t)key->of[0])));
     if (key->of[1] == HA_FIND_MOVE) {

@@ -210,7 +210,7 @@ HA_TREES_OF_int64_t_(HA_TREE_) HA_TREES_OF_uint64_t_(HA_TREE_) HA_TREES_OF_doubl
     for (int64_t done = 0, at; done < n; done += at) {
         ha_op_row row = *first;
         at = ha_op_go_to(w, &row, from + done);
-        if (at >= n && is_there) return row.of[1];
+        if (!done && at >= n && is_there) return row.of[1];
         row.n = at < n - done ? at : n - done;
         row.of[0] = buffer + done * bytes;
         row.step[0] = 1;

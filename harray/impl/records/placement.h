@@ -249,6 +249,23 @@ HA_IN_ ha_placement *ha_placement_exchange(ha_array *a, ha_placement *fresh) {
     return old;
 }
 
+/* It is nobody's any more, but is kept until no other thread has the handle's lock (ha_records_sweep). NULL: nothing. */
+HA_IN_ void ha_placement_retire(ha_array *a, ha_placement *p) {
+    ha_records_state *state = ha_records_state_of(a);
+    if (!p) return;
+    ha_lock(a);
+    p->next = state->retired;
+    state->retired = p;
+    ha_unlock(a);
+}
+
+HA_IN_ void ha_placements_free(ha_placement *p) {
+    for (ha_placement *next; p; p = next) {
+        next = p->next;
+        ha_placement_free(p);
+    }
+}
+
 /* The blobs have other addresses. Lock held. */
 HA_IN_ void ha_placement_moved(ha_placement *p) {
     for (ha_kept_view *v = p->views; v; v = v->next) v->blob = NULL;
@@ -326,11 +343,8 @@ HA_IN_ ha_status ha_records_block_bytes(ha_array *a, ha_memory *m, size_t *bytes
 /* ---- the end --------------------------------------------------------------------------------- */
 
 HA_IN_ void ha_records_state_free(ha_records_state *state) {
-    while (state->placements) {
-        ha_placement *p = state->placements;
-        state->placements = p->next;
-        ha_placement_free(p);
-    }
+    ha_placements_free(state->placements);
+    ha_placements_free(state->retired);
     HARRAY_FREE(state);
 }
 

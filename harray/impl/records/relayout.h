@@ -102,7 +102,7 @@ HA_IN_ ha_status ha_records_settle_in(ha_array *a, ha_placement *p, ha_attempt *
         ha_unlock(a);
         ha_incarnation_drop(a, in);
     }
-    ha_placement_free(ha_placement_exchange(a, p));
+    ha_placement_retire(a, ha_placement_exchange(a, p));
     return HA_OK;
 }
 
@@ -176,6 +176,20 @@ HA_IN_ ha_status ha_records_layout_now(ha_array *a, ha_context *c, const char *l
     return s;
 }
 
+/* Frees what was retired, unless another thread has the handle's lock: then who changes a layout next does it, or frees the
+ * records. */
+HA_IN_ void ha_records_sweep(ha_records *r) {
+    ha_placement *retired = NULL;
+    if (pthread_rwlock_trywrlock(&r->lock)) return;
+    if (r->array) {
+        ha_records_state *state = ha_records_state_of(r->array);
+        retired = state->retired;
+        state->retired = NULL;
+    }
+    pthread_rwlock_unlock(&r->lock);
+    ha_placements_free(retired);
+}
+
 ha_status ha_records_layout_(ha_records *r, ha_context *c, const char *layout, const char *site) {
     site = ha_from(site);
     HA_TELLS_EVENTS_;
@@ -189,11 +203,13 @@ ha_status ha_records_layout_(ha_records *r, ha_context *c, const char *layout, c
     c = ha_resolve(c);
     s = ha_records_layout_now(a, c, layout, 0, &shares, operation, site);
     ha_records_leave(r);
-    if (!shares) return s;
-    s = ha_records_alone(r, operation, site);
-    if (s) return s;
-    s = ha_records_layout_now(r->array, c, layout, 1, &shares, operation, site);
-    ha_records_shared(r);
+    if (shares) {
+        s = ha_records_alone(r, operation, site);
+        if (s) return s;
+        s = ha_records_layout_now(r->array, c, layout, 1, &shares, operation, site);
+        ha_records_shared(r);
+    }
+    ha_records_sweep(r);
     return s;
 }
 

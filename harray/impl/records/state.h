@@ -19,6 +19,7 @@ typedef struct ha_records_state {
     int64_t *before;          /* bytes of the leaves before each; and of all, at the end */
     const char *layout;
     ha_placement *placements;
+    ha_placement *retired; /* of layouts before: who has the handle's lock may still look at them */
 } ha_records_state;
 
 HA_IN_ ha_records_state *ha_records_state_of(const ha_array *a) {

@@ -16,6 +16,9 @@ HA_STATE_ ha_kept_list ha_freed_arrays = {.last = &ha_freed_arrays.first};
  * handle had is among the arrays. */
 HA_STATE_ ha_kept_list ha_freed_handles = {.last = &ha_freed_handles.first};
 
+/* The grids of arrays that were freed: who has read the pointer to one may just look at it. */
+HA_STATE_ ha_kept_list ha_freed_grids = {.last = &ha_freed_grids.first};
+
 /* a: may be NULL. */
 static inline int ha_is_freed(const ha_array *a) {
     return a && !__atomic_load_n(&a->references, __ATOMIC_ACQUIRE);
@@ -101,6 +104,7 @@ HA_IN_ ha_array *ha_array_again(void) {
 /* For ha_shutdown: nobody has a handle any more. */
 HA_IN_ void ha_freed_end(void) {
     ha_kept_end(&ha_freed_arrays, offsetof(ha_array, kept));
+    ha_kept_end(&ha_freed_grids, offsetof(ha_grid, kept));
     ha_kept_end(&ha_freed_handles, 0);
 }
 
