@@ -41,7 +41,7 @@ typedef struct ha_along_walk {
 HA_IN_ const void *ha_along_values(const ha_along_walk *w, const char *x, int64_t n, int64_t step,
                                    char *buffer) {
     const ha_op_key *key = w->key;
-    const ha_op_walk walk = {.key = key};
+    const ha_op_walk walk = {.key = key, .rows = key->line->rows};
     if (step == 1 && key->line->number == HA_LANE_VALUE_ && key->type->type == key->line->gives)
         return x;
     const ha_op_row row = {.n = n,

@@ -38,64 +38,30 @@ static const ha_op_rows ha_gather_rows[][2] = {HA_GATHER_OF_(uint8_t), HA_GATHER
                                                HA_GATHER_OF_(uint32_t), HA_GATHER_OF_(uint64_t),
                                                HA_GATHER_OF_(ha_c128)};
 
-/* The lines of a box: the dimension behind the last but one goes first. */
-HA_IN_ void ha_gather_box(const ha_op_walk *w, ha_op_row row, const ha_region box, ha_op_rows run) {
-    const int last = w->rank - 1;
-    ha_region at = box; /* .first is where the row stands */
-    int64_t rows = 1;
-    for (int d = 0; d < w->rank; d++) ha_op_go_on(w, &row, d, box.first[d]);
-    row.n = box.last[last] - box.first[last];
-    for (int d = 0; d < last; d++) rows *= box.last[d] - box.first[d];
-    for (; rows > 0; rows--) {
-        run(&row);
-        for (int d = last; d-- > 0;) {
-            ha_op_go_on(w, &row, d, 1);
-            if (++at.first[d] < at.last[d]) break;
-            ha_op_go_on(w, &row, d, box.first[d] - box.last[d]);
-            at.first[d] = box.first[d];
-        }
-    }
-}
-
-/* Elements [first, last), by number, of more dimensions than lanes can have. */
-HA_IN_ void ha_gather_numbers(const ha_op_walk *w, ha_op_row base, int64_t first, int64_t last,
-                              ha_op_rows run) {
-    while (first < last) {
-        ha_op_row row = base;
-        const int64_t left = ha_op_go_to(w, &row, first);
-        row.n = left < last - first ? left : last - first;
-        run(&row);
-        first += row.n;
-    }
-}
-
 /* Slots: y, x with one dimension more, at. */
 HA_IN_ void ha_gather_loops(const ha_kernel *kernel, const ha_region *box, int apart,
                             const ha_kernel_slot_ *slot) {
     const ha_op_key *key = &ha_op_of(kernel)->key;
     const int rank = key->rank;
     const size_t bytes = ha_dtype_size(key->type->type);
-    ha_op_walk w = {.key = key, .arrays = 3, .rank = rank};
+    ha_op_walk w = {.key = key,
+                    .rows = ha_gather_rows[__builtin_ctzll(bytes)][key->of[0] == sizeof(uint64_t)],
+                    .arrays = 3,
+                    .rank = rank};
     ha_op_row row = {.n = 0};
     (void)apart;
     for (int k = 0; k < 3; k++) {
         const int own = rank + (k == 1);
         const int64_t *stride = ((const ha_kernel_span *)slot[k].span)->numbers + own;
         if (k == 1) row.at_step = *stride++;
-        memcpy(w.stride[k], stride, (size_t)rank * sizeof *stride);
-        w.bytes[k] = k == 2 ? key->of[0] : (int64_t)bytes;
+        for (int d = 0; d < rank; d++)
+            w.stride[k][d] = stride[d] * (k == 2 ? key->of[0] : (int64_t)bytes);
         row.of[k] = slot[k].pointer;
         row.step[k] = stride[rank - 1];
     }
     memcpy(w.extent, ((const ha_kernel_span *)slot[0].span)->numbers,
            (size_t)rank * sizeof *w.extent);
-    const ha_op_rows run = ha_gather_rows[__builtin_ctzll(bytes)][key->of[0] == sizeof(uint64_t)];
-    if (ha_op_by_number(key)) {
-        HA_AMONG_THREADS_(box, 1, 1, const ha_region own = HA_SHARE_(box, 0);
-                          ha_gather_numbers(&w, row, own.first[0], own.last[0], run);)
-    } else {
-        HA_AMONG_THREADS_(box, rank, 1, ha_gather_box(&w, row, HA_SHARE_(box, 0), run);)
-    }
+    ha_op_run_walk(&w, row, box);
 }
 
 /* ---- as a kernel --------------------------------------------------------------------------------- */

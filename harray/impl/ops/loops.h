@@ -89,9 +89,9 @@ HA_IN_ int ha_op_by_number(const ha_op_key *key) { return key->rank > HA_MAPPING
  * not looked at. */
 typedef struct ha_op_walk {
     const ha_op_key *key;
+    ha_op_rows rows; /* goes over one */
     int arrays, rank;
-    int64_t bytes[HA_OP_ARRAYS];                /* of an element */
-    int64_t stride[HA_OP_ARRAYS][HA_MOST_RANK]; /* elements; of a number 0 */
+    int64_t stride[HA_OP_ARRAYS][HA_MOST_RANK]; /* bytes; of a number 0 */
     int64_t extent[HA_MOST_RANK];               /* of views */
     int64_t at[HA_MAPPING_RANK];                /* of the place */
 } ha_op_walk;
@@ -100,14 +100,14 @@ HA_IN_ void ha_op_run_row(const ha_op_walk *w, const ha_op_row *row) {
     if (ha_op_is_as_float(w->key))
         ha_op_row_as_float(w->key, row);
     else
-        w->key->line->rows(row);
+        w->rows(row);
 }
 
 /* n indices on in dimension d */
 HA_IN_ void ha_op_go_on(const ha_op_walk *w, ha_op_row *row, int d, int64_t n) {
     if (!n) return;
     for (int k = w->key->tree != NULL; k < w->arrays; k++)
-        row->of[k] = (char *)row->of[k] + n * w->stride[k][d] * w->bytes[k];
+        row->of[k] = (char *)row->of[k] + n * w->stride[k][d];
     if (!ha_op_by_number(w->key)) row->at += n * w->at[d];
 }
 
@@ -165,26 +165,26 @@ HA_IN_ void ha_op_walk_of(ha_op_walk *w, const ha_op_key *key, const ha_kernel_s
                           ha_op_row *row) {
     const int rank = key->rank ? key->rank : 1;
     w->key = key;
+    w->rows = key->line->rows;
     w->arrays = ha_op_arrays(key);
     w->rank = rank;
     *row = (ha_op_row){.y_is_number = key->by_number};
     int n = 0;
     for (int k = key->tree != NULL; k < w->arrays; k++, n++) {
         const ha_kernel_span *span = (const ha_kernel_span *)slot[n].span;
+        const int64_t bytes = (int64_t)ha_op_bytes(key, k);
         row->of[k] = slot[n].pointer;
-        w->bytes[k] = (int64_t)ha_op_bytes(key, k);
+        row->step[k] = span ? span->numbers[2 * rank - 1] : 1;
         for (int d = 0; d < rank; d++) {
-            w->stride[k][d] = span ? span->numbers[rank + d] : 1;
+            w->stride[k][d] = span ? span->numbers[rank + d] * bytes : bytes;
             w->extent[d] = span ? span->numbers[d] : slot[n].size;
         }
-        row->step[k] = w->stride[k][rank - 1];
     }
     if (key->by_number) row->of[2] = slot[n++].pointer;
     if (key->line->arguments == 1) { /* which is both */
         row->of[2] = row->of[1];
         row->step[2] = row->step[1];
         for (int d = 0; d < rank; d++) w->stride[2][d] = w->stride[1][d];
-        w->bytes[2] = w->bytes[1];
         w->arrays = 3;
     }
     for (int i = 0; i < key->line->numbers; i++) row->number[i] = slot[n++].pointer;
@@ -197,18 +197,22 @@ HA_IN_ void ha_op_walk_of(ha_op_walk *w, const ha_op_key *key, const ha_kernel_s
 }
 
 /* With OpenMP by all threads. */
+HA_IN_ void ha_op_run_walk(const ha_op_walk *w, ha_op_row row, const ha_region *box) {
+    if (ha_op_by_number(w->key)) {
+        HA_AMONG_THREADS_(box, 1, 1, const ha_region own = HA_SHARE_(box, 0);
+                          ha_op_run_numbers(w, row, own.first[0], own.last[0]);)
+    } else {
+        HA_AMONG_THREADS_(box, w->rank, 1, ha_op_run_box(w, row, HA_SHARE_(box, 0));)
+    }
+}
+
 HA_IN_ void ha_op_loops(const ha_kernel *kernel, const ha_region *box, int apart,
                         const ha_kernel_slot_ *slot) {
     ha_op_row row;
     ha_op_walk w;
     ha_op_walk_of(&w, &ha_op_of(kernel)->key, slot, &row);
     (void)apart;
-    if (ha_op_by_number(w.key)) {
-        HA_AMONG_THREADS_(box, 1, 1, const ha_region own = HA_SHARE_(box, 0);
-                          ha_op_run_numbers(&w, row, own.first[0], own.last[0]);)
-    } else {
-        HA_AMONG_THREADS_(box, w.rank, 1, ha_op_run_box(&w, row, HA_SHARE_(box, 0));)
-    }
+    ha_op_run_walk(&w, row, box);
 }
 
 #endif

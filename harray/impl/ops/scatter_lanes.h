@@ -90,7 +90,7 @@ HA_IN_ void ha_scatter_move(const ha_op_row *row, size_t bytes) {
 HA_IN_ void ha_scatter_rows(const ha_scatter_walk *w) {
     const size_t bytes = ha_dtype_size(w->key->type->type);
     const int rank = w->key->rank % HA_INDEX_RANK;
-    const ha_op_walk walk = {.key = w->key};
+    const ha_op_walk walk = {.key = w->key, .rows = w->key->line->rows};
     for (int64_t n = 0; n < w->all; n++) {
         const int64_t target = ha_index_at(&w->slot[1], rank, w->key->of[0], n);
         ha_op_row row = w->row;
