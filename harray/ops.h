@@ -36,7 +36,8 @@
  *   HA_ERR_ARGUMENT     no array; types or extents differ; a word of another function, all of which have numbers of their own
  *                       (HA_MAX is a reduction; of two arguments it is HA_MAXIMUM); a type that has no such operation; a
  *                       number that is none of the type (2.5 of int32_t, 1e300 of float); the result repeats elements, or
- *                       has some of an argument's in other places
+ *                       has some of an argument's in other places: views that take turns, as even and odd elements, have none
+ *                       in common, but where strides differ, and boxes around the views meet, it is not always known
  *   HA_ERR_UNSUPPORTED  what a kernel has (double on devices without it)
  *   HA_ERR_…            as ha_open_many and kernels */
 #ifndef HARRAY_OPS_H
@@ -192,7 +193,7 @@ typedef enum ha_combine_operation {
  * are summed and multiplied in 64 bits, and wrap around there; bits (HA_AND, HA_OR, HA_XOR) are of
  * integers. All others are joined in their own type, half and bfloat16 in float, whatever the result
  * is: of many floats a sum by HA_SUM loses what one by HA_SUM_EXACT keeps, which sums what rounding
- * takes away, too (reduce.h), or one of a copy in double (darray_copy). HA_MIN_AT and HA_MAX_AT
+ * takes away, too (reduce.h; of reals), or one of a copy in double (darray_copy). HA_MIN_AT and HA_MAX_AT
  * give the place of the first of the least, of the greatest elements. NaN is both. Of complex
  * elements there are sums and products. Reductions of no elements are those of no lanes. Same bits:
  * as reductions. */

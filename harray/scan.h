@@ -41,7 +41,8 @@ typedef enum ha_scan_kind { HA_INCLUSIVE = 1280, HA_EXCLUSIVE } ha_scan_kind;
 
 /* y = x, each element joined with all before it: in the order of the indices, or along a dimension. op: HA_SUM, HA_PRODUCT, and of all
  * but complex ones HA_MIN and HA_MAX; of the types of ops.h, in their own type: integers wrap around. y has the type and extents
- * of x, and may be x. What is exclusive begins with 0, 1, the greatest or the least number of the type; NaN is both.
+ * of x, and may be x. What is exclusive begins with 0, 1, the greatest or the least number of the type; NaN is both. That is what the
+ * first run of an inclusive one is joined to as well: so a sum of -0.0 is 0.0 there.
  *
  * The same bits everywhere, but for which NaN it is where x has several: x is joined first to last in runs of 128 elements,
  * and what is before a run is joined to each of them; that is the exclusive scan of the runs' last numbers, in the same way,

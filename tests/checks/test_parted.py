@@ -39,6 +39,7 @@ CALLS = {
     "fill": ("darray_fill(y, ha_dvalue_of_double(1), ha_host())", "fill", ""),
     "map": ("ha_map(HA_SQRT, y, x, ha_host())", MAPS, ""),
     "combine": ("ha_combine(HA_ADD, y, x, x, ha_host())", COMBINES, ""),
+    "axpy": ("ha_axpy(y, 2, x, ha_host())", "axpy", ""),
     "axpby": ("ha_axpby(y, 2, x, 1, y, ha_host())", "axpby", ""),
     "clip": ("ha_clip(y, x, 0, 1, ha_host())", "clip", ""),
     "where": ("ha_where(y, at, x, y, ha_host())", "choose", ""),

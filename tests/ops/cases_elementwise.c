@@ -74,7 +74,7 @@ TEST(of_one_argument) {
                     map_some(types[t], (ha_map_operation)op);
 }
 
-typedef enum kind { BY_ARRAY, BY_NUMBER, AXPBY, CLIP } kind;
+typedef enum kind { BY_ARRAY, BY_NUMBER, AXPY, AXPBY, CLIP } kind; /* AXPY: z is y */
 
 static ha_status call(kind how, int op, darray z, darray x, darray y, ha_dvalue a, ha_dvalue b) {
     switch (how) {
@@ -82,6 +82,8 @@ static ha_status call(kind how, int op, darray z, darray x, darray y, ha_dvalue 
         return ha_combine(op, z, x, y, C);
     case BY_NUMBER:
         return ha_combine_number_(op, z, x, a, C, HA_SITE);
+    case AXPY:
+        return ha_axpy_(z, a, x, C, HA_SITE);
     case AXPBY:
         return ha_axpby_(z, a, x, b, y, C, HA_SITE);
     default:
@@ -92,9 +94,10 @@ static ha_status call(kind how, int op, darray z, darray x, darray y, ha_dvalue 
 static void combine_some(ha_dtype type, kind how, int op) {
     int64_t extent[HA_MOST_RANK];
     const int rank = some_extents(extent);
-    const ha_op_table *const table = how == AXPBY  ? &ha_op_axpby
-                                     : how == CLIP ? &ha_op_clip
-                                                   : &ha_op_combines;
+    const ha_op_table *const table = how == AXPY    ? &ha_op_axpy
+                                     : how == AXPBY ? &ha_op_axpby
+                                     : how == CLIP  ? &ha_op_clip
+                                                    : &ha_op_combines;
     const int n = table == &ha_op_combines ? op : 0;
     const int compares = how <= BY_NUMBER && op >= HA_IS_EQUAL;
     const int makes_complex = how <= BY_NUMBER && op == HA_COMPLEX;
@@ -105,11 +108,13 @@ static void combine_some(ha_dtype type, kind how, int op) {
                                                : type,
                                rank, extent, 0);
     const darray x = own ? some_view(type, rank, extent, 1) : z;
-    const darray y = only_rows                   ? some_view(type, rank, extent, 1)
+    const darray y = how == AXPY                 ? z
+                     : only_rows                 ? some_view(type, rank, extent, 1)
                      : !is_other && draw(4) == 0 ? z
                      : draw(4) == 0              ? x
                                                  : some_view(type, rank, extent, 1);
     ha_dvalue a = some_number(type), b = some_number(type);
+    if (how == AXPY) SUCCEEDS(ha_dvalue_convert(ha_dvalue_of_int32_t(1), type, &b));
     if (how == CLIP && ha_dvalue_compare(a, b) == HA_GREATER) {
         const ha_dvalue lower = b;
         b = a;
@@ -120,9 +125,9 @@ static void combine_some(ha_dtype type, kind how, int op) {
     read_values(y, &of_y);
     of_z.n = of_x.n;
     for (int i = 0; i < of_x.n; i++)
-        of_z.at[i] = naive(how == AXPBY  ? NAIVE_AXPBY
-                           : how == CLIP ? NAIVE_CLIP
-                                         : op,
+        of_z.at[i] = naive(how == AXPY || how == AXPBY ? NAIVE_AXPBY
+                           : how == CLIP               ? NAIVE_CLIP
+                                                       : op,
                            of_x.at[i], how == BY_NUMBER ? a : of_y.at[i], a, b);
     know_operation(type, table, n, how == BY_NUMBER);
     put_there(x);
@@ -155,7 +160,8 @@ TEST(with_two_numbers) {
     const int rounds = share_of(40);
     for (int round = 0; round < rounds; round++)
         for (int t = 0; t < COMPUTED; t++) {
-            if (is_tried_here(round / 8, t, round)) combine_some(types[t], AXPBY, 0);
+            if (is_tried_here(round / 8, t, round))
+                combine_some(types[t], round % 2 ? AXPY : AXPBY, 0);
             if (ha_dtype_kind(types[t]) != HA_KIND_COMPLEX && is_tried_here(round / 8, t, round))
                 combine_some(types[t], CLIP, 0);
         }
@@ -283,6 +289,7 @@ static void run_all_loops(int t, unsigned gaps) {
         rows_with_gaps = gaps, combine_some(types[t], BY_ARRAY, op);
         rows_with_gaps = gaps, combine_some(types[t], BY_NUMBER, op);
     }
+    if (t < COMPUTED) rows_with_gaps = gaps, combine_some(types[t], AXPY, 0);
     if (t < COMPUTED) rows_with_gaps = gaps, combine_some(types[t], AXPBY, 0);
     if (t < COMPUTED && ha_dtype_kind(types[t]) != HA_KIND_COMPLEX)
         rows_with_gaps = gaps, combine_some(types[t], CLIP, 0);
@@ -323,6 +330,90 @@ TEST(every_loop_of_the_host) {
     rows_with_gaps = 0;
 }
 
+static void negate_every_second(darray of, int dimension) {
+    const darray even = darray_slice(of, dimension, 0, of.extent[dimension] / 2 * 2, 2);
+    const darray odd = darray_slice(of, dimension, 1, of.extent[dimension], 2);
+    read_values(odd, &of_x);
+    know_operation(HA_DTYPE_int32_t, &ha_op_maps, HA_NEGATE, 0);
+    SUCCEEDS(ha_map(HA_NEGATE, even, odd, C));
+    for (int i = 0; i < of_x.n; i++) of_x.at[i].as_int32_t *= -1;
+    expect_elements(even, &of_x, EXACT, "negated", 0);
+}
+
+/* Even elements of odd ones; rows, and columns, whose strides an odd extent makes have nothing in common. */
+TEST(views_that_take_turns) {
+    harray_int32_t x = harray_int32_t_new(70);
+    keep_array(x.array);
+    HA_WRITING(v, x, H) for (int i = 0; i < 70; i++) v.data[i] = i + 1;
+    const darray row = HA_DARRAY(x), grid = darray_reshape(row, 2, (int64_t[]){10, 7});
+    negate_every_second(row, 0);
+    negate_every_second(grid, 0);
+    negate_every_second(grid, 1);
+    negate_every_second(darray_transpose(grid), 1);
+    drop_array(x.array);
+}
+
+/* Where each element of a view is. */
+static int mark(darray x, char *marks) {
+    const int64_t n = darray_size(x);
+    for (int64_t k = 0; k < n; k++) {
+        int64_t at = x.offset, left = k;
+        for (int d = x.rank; d-- > 0; left /= x.extent[d]) at += left % x.extent[d] * x.stride[d];
+        if (marks[at]++) return 1;
+    }
+    return 0;
+}
+
+/* Two views of an array: what is not refused has no element in common, and what goes on in the same strides is refused only then. */
+TEST(views_that_meet) {
+    enum { ALL = 120 };
+    harray_int32_t storage = harray_int32_t_filled(ALL, 1);
+    keep_array(storage.array);
+    int refusals = 0, accepted = 0;
+    for (int round = 0; round < 3000 && C == H; round++) {
+        char marks[ALL] = {0};
+        darray v[2];
+        const int rank = 1 + (int)draw(3), is_alike = (int)draw(2);
+        int64_t extent[3];
+        for (int d = 0; d < rank; d++) extent[d] = 1 + draw(rank == 3 ? 3 : 4);
+        for (int side = 0; side < 2; side++) {
+            v[side] = (darray){.array = storage.array, .type = HA_DTYPE_int32_t, .rank = rank};
+            int64_t reach = 0;
+            for (int d = rank; d-- > 0;) {
+                v[side].extent[d] = extent[d];
+                v[side].stride[d] = side && is_alike ? v[0].stride[d]
+                                                     : reach + 1 + (int64_t)draw(3);
+                reach += (extent[d] - 1) * v[side].stride[d];
+            }
+            assert_true(reach < ALL);
+            v[side].offset = draw((uint32_t)(ALL - reach));
+        }
+        if (v[0].offset == v[1].offset) continue; /* may be the same */
+        (void)mark(v[0], marks);
+        const int meet = mark(v[1], marks);
+        const ha_status s = ha_map(HA_NEGATE, v[0], v[1], C);
+        if (s) (void)ha_take_error();
+        if (s ? is_alike && !meet : meet)
+            fail_msg("round %d: %s, though they %s", round, s ? "refused" : "not refused",
+                     meet ? "meet" : "do not meet");
+        refusals += s != HA_OK;
+        accepted += s == HA_OK;
+    }
+    assert_true(C != H || (refusals > 500 && accepted > 500));
+    drop_array(storage.array);
+}
+
+/* y is added, and not multiplied by 1 before: infinite parts stay. */
+TEST(axpy_of_infinite_numbers) {
+    harray_c128 x = harray_c128_filled(3, ha_c128_make(2, 0)),
+                y = harray_c128_filled(3, ha_c128_make(INFINITY, 1));
+    keep_array(x.array), keep_array(y.array);
+    know_operation(HA_DTYPE_c128, &ha_op_axpy, 0, 0);
+    SUCCEEDS(ha_axpy(y, 2, x, C));
+    HA_READING(v, y, H) assert_true(isinf(v.data[2].re) && v.data[2].im == 1);
+    drop_array(x.array), drop_array(y.array);
+}
+
 /* Typed arrays, numbers of C, and whole arrays that are long enough for every kind of loop. */
 TEST(typed_arrays) {
     harray_float x = harray_float_filled(5000, 3), y = harray_float_filled(5000, 1);
@@ -331,7 +422,7 @@ TEST(typed_arrays) {
     keep_array(y.array);
     keep_array(u.array);
     const int one = 1;
-    know_operation(HA_DTYPE_float, &ha_op_axpby, 0, 0);
+    know_operation(HA_DTYPE_float, &ha_op_axpy, 0, 0);
     SUCCEEDS(ha_axpy(y, 2.0, x, C));
     know_operation(HA_DTYPE_float, &ha_op_combines, HA_ADD, 1);
     SUCCEEDS(ha_combine_number(HA_ADD, y, y, one, C));
@@ -436,8 +527,9 @@ TEST(functions_of_a_type) {
     SUCCEEDS(harray_double_fill(y, 4, C));
     know_operation(HA_DTYPE_double, &ha_op_maps, HA_SQRT, 0);
     SUCCEEDS(harray_double_map(HA_SQRT, z, y, C)); /* 2 */
+    know_operation(HA_DTYPE_double, &ha_op_axpy, 0, 0);
+    SUCCEEDS(harray_double_axpy(y, 2, x, C)); /* 6 + 4 i */
     know_operation(HA_DTYPE_double, &ha_op_axpby, 0, 0);
-    SUCCEEDS(harray_double_axpy(y, 2, x, C));         /* 6 + 4 i */
     SUCCEEDS(harray_double_axpby(z, 3, z, -1, y, C)); /* -4 i */
     HA_READING(v, z, H) for (int i = 0; i < 40; i++) assert_true(v.data[i] == -4 * i);
     know_operation(HA_DTYPE_double, &ha_op_combines, HA_SUBTRACT, 0);
@@ -649,6 +741,9 @@ int main(int argc, char **argv) {
         CASE(random_numbers_known_elsewhere),
         CASE(normal_numbers_are_normal),
         CASE(typed_arrays),
+        CASE(views_that_take_turns),
+        CASE(views_that_meet),
+        CASE(axpy_of_infinite_numbers),
         CASE(refused_arrays),
         CASE(functions_of_a_type),
         CASE(numbers_that_do_not_fit),

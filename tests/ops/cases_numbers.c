@@ -237,6 +237,53 @@ static void sum_exactly(ha_dtype type, double large, int64_t n) {
     drop_array(x.array);
 }
 
+/* The interior of a grid whose rows are longer than the lanes that are joined at once (1,024): parts begin in one row and end in
+ * another. Of all elements the one that is `at` is greatest. */
+static void join_long_rows(ha_dtype type, int64_t width, int64_t at) {
+    enum { ROWS = 3 };
+    const int64_t extent[] = {ROWS + 2, width + 2}, low[] = {1, 1}, high[] = {ROWS + 1, width + 1};
+    const int is_complex = ha_dtype_kind(type) == HA_KIND_COMPLEX;
+    darray all = darray_filled(type, 2, extent, HA_DVALUE(1000), H),
+           x = darray_part(all, low, high);
+    int64_t sum = 0, place = -1;
+    double number = 0, exact = 0;
+    keep_array(all.array);
+    HA_WRITING(v, x, H)
+    for (int64_t k = 0; k < ROWS * width; k++) {
+        const int64_t element = k == at ? 100 : k * 7 % 13;
+        ha_dvalue given = {.type = type};
+        SUCCEEDS(ha_dvalue_convert(ha_dvalue_of_int64_t(element), type, &given));
+        memcpy((char *)v.data +
+                   (k / width * (width + 2) + k % width) * (int64_t)ha_dtype_size(type),
+               given.bytes, ha_dtype_size(type));
+        sum += element;
+    }
+    know_lanes(type, HA_LANE_VALUE_, HA_SUM);
+    SUCCEEDS(ha_reduce(HA_SUM, x, &number, C));
+    assert_true(number == (double)sum);
+    know_lanes(type, HA_LANE_VALUE_, HA_MAX_AT);
+    if (!is_complex) SUCCEEDS(ha_reduce(HA_MAX_AT, x, &place, C));
+    assert_true(is_complex || place == at);
+    if (!is_complex && !is_whole(type) && C == H) {
+        SUCCEEDS(ha_reduce(HA_SUM_EXACT, x, &exact, C));
+        assert_true(exact == (double)sum);
+    }
+    drop_array(all.array);
+}
+
+TEST(joined_in_long_rows) {
+    static const ha_dtype all[] = {HA_DTYPE_double,   HA_DTYPE_float, HA_DTYPE_int64_t,
+                                   HA_DTYPE_uint64_t, HA_DTYPE_half,  HA_DTYPE_c64,
+                                   HA_DTYPE_c128};
+    static const int64_t widths[] = {1023, 1025, 1500, 2047, 2049};
+    const int types_here = ha_way_of(C) == HA_WAY_COMPILED ? 1 : sizeof all / sizeof *all;
+    for (int t = 0; t < types_here; t++)
+        for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
+            for (int64_t row = 1; row < 3; row++)
+                for (int64_t beside = -2; beside < 2; beside++)
+                    join_long_rows(all[t], widths[w], row * widths[w] + beside);
+}
+
 TEST(compensated) {
     sum_exactly(HA_DTYPE_double, 1e17, 999);
     sum_exactly(HA_DTYPE_float, 1e9, 999);
@@ -665,19 +712,13 @@ TEST(functions_of_a_type) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        CASE(eight_dimensions),
-        CASE(joined),
-        CASE(compensated),
-        CASE(joined_truths),
-        CASE(dots_norms_and_counts),
-        CASE(every_loop_of_the_host),
-        CASE(norms_that_do_not_overflow),
-        CASE(norms_beyond_floats),
-        CASE(differences_of_large_integers),
-        CASE(the_bits_of_reductions),
-        CASE(of_no_elements),
-        CASE(results_that_do_not_fit),
-        CASE(refused_reductions),
+        CASE(eight_dimensions),        CASE(joined),
+        CASE(joined_in_long_rows),     CASE(compensated),
+        CASE(joined_truths),           CASE(dots_norms_and_counts),
+        CASE(every_loop_of_the_host),  CASE(norms_that_do_not_overflow),
+        CASE(norms_beyond_floats),     CASE(differences_of_large_integers),
+        CASE(the_bits_of_reductions),  CASE(of_no_elements),
+        CASE(results_that_do_not_fit), CASE(refused_reductions),
         CASE(functions_of_a_type),
     };
     int failed = 0;

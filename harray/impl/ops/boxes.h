@@ -98,6 +98,50 @@ HA_IN_ int ha_op_is_same(const ha_op_boxes *b, int k) {
     return 1;
 }
 
+/* ---- which elements two views have in common ------------------------------------------------------ */
+
+/* Of which all strides of a view, and g, are multiples; 0 of none. */
+HA_IN_ uint64_t ha_op_common_step(const darray *x, uint64_t g) {
+    for (int d = 0; d < x->rank; d++) {
+        uint64_t step = x->extent[d] > 1 ? ha_stride_size(x->stride[d]) : 0;
+        while (step) { /* Euclid's algorithm: Knuth, volume 2, section 4.5.2 */
+            const uint64_t rest = g % step;
+            g = step;
+            step = rest;
+        }
+    }
+    return g;
+}
+
+/* May they have elements in common? Not where the boxes around them do not meet, nor where they take turns, as even and odd ones
+ * do: then the distance between them is no multiple of what all their strides are multiples of. */
+HA_IN_ int ha_op_may_meet(const darray *x, const darray *y) {
+    if (!ha_views_meet(x, y)) return 0;
+    const uint64_t step = ha_op_common_step(y, ha_op_common_step(x, 0));
+    return !step || (x->offset - y->offset) % (int64_t)step == 0;
+}
+
+/* Do so many steps of the dimensions from d on, fewer than their extents and forwards or backwards, lead that far? Each stride is
+ * above what is behind it reaches, so that few come into question. */
+HA_IN_ int ha_op_leads(const ha_op_boxes *b, int d, int64_t distance) {
+    if (d == b->rank) return distance == 0;
+    const int64_t stride = b->of[0].stride[d], most = b->extent[d] - 1, about = distance / stride;
+    for (int64_t n = about - 1; n <= about + 1; n++)
+        if (n >= -most && n <= most && ha_op_leads(b, d + 1, distance - n * stride)) return 1;
+    return 0;
+}
+
+/* The same of the result and the k-th array: exactly, where they go on in the same strides, which are those of a box of a grid. */
+HA_IN_ int ha_op_meets(const ha_op_boxes *b, int k, const darray *x, const darray *y) {
+    if (!ha_op_may_meet(x, y)) return 0;
+    for (int d = 0; d < b->rank; d++)
+        if (b->of[0].stride[d] < 1 || b->of[k].stride[d] != b->of[0].stride[d]) return 1;
+    return !ha_strides_descend(b->rank, b->extent, b->of[0].stride) ||
+           ha_op_leads(b, 0, b->of[k].offset - b->of[0].offset);
+}
+
+/* ---- whole arrays --------------------------------------------------------------------------------- */
+
 /* Is it all of its storage, in order? What has no array is the numbers of the elements. */
 HA_IN_ int ha_op_is_whole(const ha_op_boxes *b, const darray *const *view) {
     if (b->rank != 1) return 0;

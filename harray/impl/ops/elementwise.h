@@ -148,10 +148,11 @@ HA_IN_ ha_status ha_op_check_numbers(ha_op_call *c) {
 /* Lanes must not read what others write: an argument is the result itself, or has nothing in common with it. */
 HA_IN_ ha_status ha_op_check_places(const ha_op_call *c, const ha_op_boxes *b) {
     for (int k = 1; k < c->arrays; k++)
-        if (!ha_op_is_same(b, k) && ha_views_meet(c->view[0], c->view[k]))
+        if (!ha_op_is_same(b, k) && ha_op_meets(b, k, c->view[0], c->view[k]))
             return ha_pair_refuse(
                 (ha_named_view){c->name[0], c->view[0]}, (ha_named_view){c->name[k], c->view[k]},
-                "the result has elements of an argument in other places", c->operation);
+                "the result has, or may have, elements of an argument in other places",
+                c->operation);
     return HA_OK;
 }
 
@@ -318,11 +319,11 @@ ha_status ha_axpy_(darray y, ha_dvalue a, darray x, ha_context *context, const c
     ha_op_call c = {.operation = "ha_axpy",
                     .context = context,
                     .arrays = 3,
-                    .numbers = 2,
+                    .numbers = 1,
                     .view = {&y, &x, &y},
                     .name = {"y", "x", "y"},
-                    .number = {a, ha_dvalue_of_int32_t(1)}};
-    return ha_op_run(&c, &ha_op_axpby, 0, site);
+                    .number = {a}};
+    return ha_op_run(&c, &ha_op_axpy, 0, site);
 }
 
 /* Bounds between which there is no number. */

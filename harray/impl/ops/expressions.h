@@ -118,12 +118,16 @@
 
 /* X(T, word, expression) */
 #define HA_SPECIALS_OF_INTEGERS_(X, T, U)                                                          \
+    X(T, axpy, (T)((U)a * (U)u + (U)v))                                                            \
     X(T, axpby, (T)((U)a * (U)u + (U)b * (U)v))                                                    \
     X(T, clip, u < a ? a : b < u ? b : u)
 #define HA_SPECIALS_OF_REAL_(X, T, F)                                                              \
+    X(T, axpy, a *u + v)                                                                           \
     X(T, axpby, a *u + b * v)                                                                      \
     X(T, clip, u < a ? a : b < u ? b : u)
-#define HA_SPECIALS_OF_COMPLEX_(X, T, P) X(T, axpby, P(add)(P(mul)(a, u), P(mul)(b, v)))
+#define HA_SPECIALS_OF_COMPLEX_(X, T, P)                                                           \
+    X(T, axpy, P(add)(P(mul)(a, u), v))                                                            \
+    X(T, axpby, P(add)(P(mul)(a, u), P(mul)(b, v)))
 
 /* ---- comparisons: 1 or 0 ------------------------------------------------------------------------- */
 

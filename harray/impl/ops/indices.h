@@ -120,8 +120,8 @@ HA_IN_ ha_status ha_index_check_elements(ha_named_view result, ha_named_view arg
 
 /* The array that is written, and the one that is read. */
 HA_IN_ ha_status ha_index_check_apart(ha_named_view y, ha_named_view x, const char *operation) {
-    if (!ha_views_meet(y.view, x.view)) return HA_OK;
-    return ha_pair_refuse(y, x, "the result has elements of an argument", operation);
+    if (!ha_op_may_meet(y.view, x.view)) return HA_OK;
+    return ha_pair_refuse(y, x, "the result has, or may have, elements of an argument", operation);
 }
 
 HA_IN_ ha_status ha_index_check_row(const darray *x, const char *operation) {

@@ -110,10 +110,9 @@ HA_IN_ void ha_op_add_parameters(ha_op_kernel *k) {
         ha_op_add_number(k, "kept", HA_DTYPE_uint32_t, "uint32_t");
     } else if (key->tree) {
         if (key->line->numbers) ha_op_add_number(k, "a", ha_op_scale(type), ha_op_scale_text(type));
-    } else if (key->line->numbers) {
-        ha_op_add_number(k, "a", type->number, type->computed);
-        ha_op_add_number(k, "b", type->number, type->computed);
-    }
+    } else
+        for (int i = 0; i < key->line->numbers; i++)
+            ha_op_add_number(k, i ? "b" : "a", type->number, type->computed);
     if (ha_op_by_number(key)) {
         ha_op_add_parameter(k, HA_KERNEL_USES_, "ha_strided_place", ha_uses_ha_strided_place);
     } else if (ha_op_has_place(key) && key->rank) {

@@ -58,10 +58,11 @@ typedef void (*ha_op_rows)(const ha_op_row *row);
         HA_ROW_LOOP_(T, n, dx, dy, dz, __VA_ARGS__)                                                \
     }
 
-/* Of one or two, and the numbers a and b. */
+/* Of one or two, and the numbers a and b, or a alone. */
 #define HA_ROW_WITH_NUMBERS_(T, word, ...)                                                         \
     HA_ROW_BEGIN_(T, T, ha_row_##word##_##T)                                                       \
-    const T a = *(const T *)row->number[0], b = *(const T *)row->number[1];                        \
+    const T a = *(const T *)row->number[0];                                                        \
+    HA_UNUSED const T b = *(const T *)row->number[row->number[1] != NULL];                         \
     if (dx == 1 && dy == 1 && dz == 1)                                                             \
         HA_ROW_LOOP_(T, n, 1, 1, 1, __VA_ARGS__)                                                   \
     else                                                                                           \

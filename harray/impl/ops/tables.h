@@ -91,7 +91,12 @@ HA_OP_TABLE_(ha_op_differs, HA_IS_NOT_EQUAL, HA_IS_NOT_EQUAL,
 #define HA_ONLY_LINE_(T, arguments, numbers, word, ...)                                            \
     HA_LINE_OF_NUMBERS_(T, 0, 0, arguments, numbers, 0, word, __VA_ARGS__)
 
-/* Of one or two arguments, and the numbers a and b. */
+/* Of one or two arguments, and the numbers a and b, or a alone. */
+#define HA_IS_AXPY_axpy_ ~, 1
+#define HA_AXPY_LINE_(T, word, ...)                                                                \
+    HA_IF_CHOSEN_(HA_IS_AXPY_##word##_)(HA_ONLY_LINE_(T, 2, 1, word, __VA_ARGS__))
+HA_OP_TABLE_(ha_op_axpy, 0, 0,
+             HA_LINES_OF_TYPES_(HA_NO_LINE_, HA_NO_LINE_, HA_AXPY_LINE_, HA_NO_LINE_, HA_NO_LINE_))
 #define HA_IS_AXPBY_axpby_ ~, 1
 #define HA_AXPBY_LINE_(T, word, ...)                                                               \
     HA_IF_CHOSEN_(HA_IS_AXPBY_##word##_)(HA_ONLY_LINE_(T, 2, 2, word, __VA_ARGS__))
