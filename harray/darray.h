@@ -116,7 +116,7 @@ template <int writes, class T> static inline darray ha_darray_of_(const T &x) {
 #define HA_DARRAY_BY_(macro, ...) macro(__VA_ARGS__)
 #define HA_DARRAY_OF_(n, x, writes)                                                                \
     __extension__({                                                                                \
-        __typeof__(x) ha_any_##n = (x);                                                            \
+        __typeof__(((void)0, (x))) ha_any_##n = (x);                                               \
         darray_of_any_(HA_ARRAY_BYTES_(n, ha_any_##n, writes), &ha_any_##n);                       \
     })
 #define HA_ARRAY_BYTES_(n, x, writes)                                                              \

@@ -49,13 +49,12 @@
  * indices; the mask is of uint8_t or bool, and of any rank. *count = how many they are: a number of any type of C.
  * `at` may be longer: what is behind them keeps its values. Too short is HA_ERR_ARGUMENT, which tells how many there are. */
 #define ha_find(at, mask, count, context)                                                          \
-    ha_find_(HA_RESULT_(at), HA_DARRAY(mask), HA_DTYPE_OF(__typeof__(*(count))), count, context,   \
-             HA_SITE)
+    ha_find_(HA_RESULT_(at), HA_DARRAY(mask), HA_RESULT_TYPE_(count), count, context, HA_SITE)
 
 /* y, of one dimension, gets the elements of x where the mask, of the same extents, is not 0; all else as ha_find. */
 #define ha_compact(y, x, mask, count, context)                                                     \
-    ha_compact_(HA_RESULT_(y), HA_DARRAY(x), HA_DARRAY(mask), HA_DTYPE_OF(__typeof__(*(count))),   \
-                count, context, HA_SITE)
+    ha_compact_(HA_RESULT_(y), HA_DARRAY(x), HA_DARRAY(mask), HA_RESULT_TYPE_(count), count,       \
+                context, HA_SITE)
 
 /* y[permutation[i]] = i; both of one dimension, as long as each other, and of types of indices. HA_ERR_ARGUMENT tells the first
  * number that has been there before. */

@@ -198,33 +198,32 @@ typedef enum ha_combine_operation {
  * elements there are sums and products. Reductions of no elements are those of no lanes. Same bits:
  * as reductions. */
 #define ha_reduce(op, x, result, context)                                                          \
-    ha_reduce_(op, HA_DARRAY(x), HA_DTYPE_OF(__typeof__(*(result))), result, context,              \
+    ha_reduce_(op, HA_DARRAY(x), HA_RESULT_TYPE_(result), result, context,                         \
                HA_SITE_OF_REDUCTION_(op, "ha_reduce"))
 
 /* *result = how many elements are not 0. All of a mask: as many as it has; any: more than none. */
 #define ha_count(x, result, context)                                                               \
-    ha_count_elements_(HA_DARRAY(x), HA_DTYPE_OF(__typeof__(*(result))), result, context, HA_SITE)
+    ha_count_elements_(HA_DARRAY(x), HA_RESULT_TYPE_(result), result, context, HA_SITE)
 
 /* *result = the sum of conj(x) y; of all types of 32 bits and more, and of half and bfloat16. */
 #define ha_dot(x, y, result, context)                                                              \
-    ha_dot_(HA_DARRAY(x), HA_DARRAY(y), HA_DTYPE_OF(__typeof__(*(result))), result, context,       \
-            HA_SITE)
+    ha_dot_(HA_DARRAY(x), HA_DARRAY(y), HA_RESULT_TYPE_(result), result, context, HA_SITE)
 
 /* *result = the norm of x, and of x - y: the sum of the absolute values, the root of the sum of
  * their squares, where nothing overflows that the result does not, and the greatest of them; 0 of
  * no elements. Of integers as double. Of the types of ha_dot. */
 typedef enum ha_norm_kind { HA_NORM_1 = 768, HA_NORM_2, HA_NORM_MAX } ha_norm_kind;
 #define ha_norm(kind, x, result, context)                                                          \
-    ha_norm_(kind, HA_DARRAY(x), HA_DTYPE_OF(__typeof__(*(result))), result, context,              \
+    ha_norm_(kind, HA_DARRAY(x), HA_RESULT_TYPE_(result), result, context,                         \
              HA_SITE_OF_NORM_(kind, "ha_norm"))
 #define ha_difference(kind, x, y, result, context)                                                 \
-    ha_difference_(kind, HA_DARRAY(x), HA_DARRAY(y), HA_DTYPE_OF(__typeof__(*(result))), result,   \
-                   context, HA_SITE_OF_NORM_(kind, "ha_difference"))
+    ha_difference_(kind, HA_DARRAY(x), HA_DARRAY(y), HA_RESULT_TYPE_(result), result, context,     \
+                   HA_SITE_OF_NORM_(kind, "ha_difference"))
 
 /* A number of C as a value of its type; nothing else compiles. */
 #define HA_NO_NUMBER_                                                                              \
     "this takes a number: an integer, bool, float, double, ha_half, ha_bfloat16, ha_c64 or "       \
-    "ha_c128"
+    "ha_c128 (of a _Complex z: ha_c128_make(creal(z), cimag(z)))"
 #ifdef __cplusplus
 #define HA_DVALUE(number) ha_dvalue_of_number_(number)
 extern "C++" {

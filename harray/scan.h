@@ -73,8 +73,8 @@ enum { HA_SCAN_ALL_ = INT32_MIN };
  * and a type of integers. HA_ERR_ARGUMENT, too, unless low < high and both are finite, also in the type that is
  * computed in, and as are high - low and parts / (high - low) there: not -1e308 to 1e308, nor 0 to 1e-45 of float. */
 #define ha_histogram(counts, x, low, high, outside, context)                                       \
-    ha_histogram_(HA_RESULT_(counts), HA_DARRAY(x), low, high,                                     \
-                  HA_DTYPE_OF(__typeof__(*(outside))), outside, context, HA_SITE)
+    ha_histogram_(HA_RESULT_(counts), HA_DARRAY(x), low, high, HA_RESULT_TYPE_(outside), outside,  \
+                  context, HA_SITE)
 
 HA_API HA_MUST_CHECK ha_status ha_reduce_along_(ha_reduction op, darray y, darray x, int dimension,
                                                 ha_context *context, const char *site);

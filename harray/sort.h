@@ -53,8 +53,7 @@ typedef enum ha_sort_order { HA_ASCENDING = 1024, HA_DESCENDING } ha_sort_order;
  * sorted array each once, but every NaN. *count = how many they are: a number of any type of C. What is behind them in y
  * keeps its values. */
 #define ha_unique(y, x, count, context)                                                            \
-    ha_unique_(HA_RESULT_(y), HA_DARRAY(x), HA_DTYPE_OF(__typeof__(*(count))), count, context,     \
-               HA_SITE)
+    ha_unique_(HA_RESULT_(y), HA_DARRAY(x), HA_RESULT_TYPE_(count), count, context, HA_SITE)
 
 /* at[i, …] = how many elements of x are less than values[i, …], or not greater: the first place, and the one behind the last, where that
  * is or would have to be in x. x is sorted, ascending as by ha_sort; in one that is not, some place. `at` has the extents of the values, and a

@@ -27,8 +27,8 @@
  *   HA_ERR_MEMORY    no memory at the context for what is in between */
 #define ha_sparse_combine(op, z_at, z, x_at, x, y_at, y, count, context)                           \
     ha_sparse_combine_(op, HA_RESULT_(z_at), HA_RESULT_(z), HA_DARRAY(x_at), HA_DARRAY(x),         \
-                       HA_DARRAY(y_at), HA_DARRAY(y), HA_DTYPE_OF(__typeof__(*(count))), count,    \
-                       context, HA_SITE_OF_TWO_(op, "ha_sparse_combine"))
+                       HA_DARRAY(y_at), HA_DARRAY(y), HA_RESULT_TYPE_(count), count, context,      \
+                       HA_SITE_OF_TWO_(op, "ha_sparse_combine"))
 
 HA_API HA_MUST_CHECK ha_status ha_sparse_combine_(int op, darray z_at, darray z, darray x_at,
                                                   darray x, darray y_at, darray y, ha_dtype type,

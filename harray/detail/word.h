@@ -1,7 +1,9 @@
-/* Words that say what is computed: a constant that is a word of another function does not compile. */
+/* Words that say what is computed, and where results go: a constant that is a word of another function does not compile, nor the
+ * address of what is no number. */
 #ifndef HARRAY_DETAIL_WORD_H
 #define HARRAY_DETAIL_WORD_H
 
+#include "../dtype.h"
 #include "../status.h"
 
 /* The numbers of the word go from 256 times `family` on; what is known at run time only is looked at there, as is 0. */
@@ -41,6 +43,15 @@
         HA_TAKES_REDUCTION_(word, function);                                                       \
         HA_TAKES_WORD_(kind, 5, function, "HA_INCLUSIVE or HA_EXCLUSIVE as its kind");             \
         &HA_SITE[0];                                                                               \
+    })
+
+/* The type of the number that a pointer to a result points to. */
+#define HA_RESULT_TYPE_(result)                                                                    \
+    __extension__({                                                                                \
+        HA_STATIC_ASSERT_(HA_DTYPE_OF(__typeof__(*(result))) != HA_DTYPE_NONE,                     \
+                          "this takes the address of a number that is not const: an integer, "     \
+                          "bool, float, double, ha_half, ha_bfloat16, ha_c64 or ha_c128");         \
+        HA_DTYPE_OF(__typeof__(*(result)));                                                        \
     })
 
 #endif

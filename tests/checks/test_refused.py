@@ -77,7 +77,8 @@ ha_status run(harray_double x, const harray_double y, array_double_2 u, const da
               harray_double *more, ha_write_double_2 *w, double *sum) {
     (void)x, (void)y, (void)u, (void)d, (void)c, (void)e, (void)f, (void)o, (void)h, (void)r, (void)more, (void)w;
     int n;
-    (void)sum, (void)n;
+    double room[4];
+    (void)sum, (void)n, (void)room;
     return (ha_status)(%s);
 }
 """
@@ -167,8 +168,10 @@ ARRAYS_OF_OPERATIONS = [
                    ("array_double_2_transpose(u)", "array_double_2_reading(u)"), (ROW % "u", ROW % (ROW % (ROW % "e"))))),
     "ha_axpy(f->x, 2, c, NULL)", "ha_reduce(HA_SUM, c, sum, NULL)", "ha_norm(HA_NORM_2, e, sum, NULL)",
     "darray_copy(HA_DARRAY(x), HA_DARRAY(c), NULL)"]
-NO_ARRAYS = ["1", "2.5", "sum", "&x", "x.array", "r", "*w", "w", "made", '"x"'] # of as many types
+NO_ARRAYS = ["1", "2.5", "sum", "&x", "x.array", "r", "*w", "w", "made", '"x"', "room"] # of as many types
 NUMBERS = ["1", "2.5f", "'a'", "1ll", "*sum", "x.array != HA_NULL_", "ha_c64_make(1, 2)", "ha_half_of_float(1)"]
+RESULTS = ["sum", "&n", "room", "(int64_t *)0", "(ha_c64 *)0"]
+NO_RESULTS = ["&sum", "&x", "(const double *)sum", "(long double *)0"]
 NO_NUMBERS = ["sum", '"x"', "1.0L", "x"] # of as many types
 READ_ONLY = [
     "ha_map(HA_SQRT, c, x, NULL)", "ha_map(HA_SQRT, e, u, NULL)", "ha_map(HA_SQRT, harray_double_reading(x), x, NULL)",
@@ -200,6 +203,9 @@ CASES += [
     ("numbers", operations(f"ha_fill(x, {it}, NULL)" for it in NUMBERS), None),
     ("what is no number", operations(f"ha_fill(x, {it}, NULL)" for it in NO_NUMBERS), "this takes a number",
      len(NO_NUMBERS)),
+    ("numbers as results", operations(f"ha_norm(HA_NORM_2, x, {it}, NULL)" for it in RESULTS), None),
+    *((f"what is no number as a result: {it}", operations([f"ha_norm(HA_NORM_2, x, {it}, NULL)"]),
+       "this takes the address of a number", 1) for it in NO_RESULTS),
     *((f"a result for reading only: {call}", operations([call]), READING, 1) for call in READ_ONLY[:3]),
 ]
 # Of a struct that is none of harray's C tells which member it has not. C++ tells each type once.

@@ -628,14 +628,17 @@ TEST(refused_reductions) {
     struct {
         double sum;
     } record = {3};
-    double *address = &number;
     refused(HA_ERR_ARGUMENT, ha_reduce(HA_SUM, x, nowhere, C),
             "cases_numbers.c:", "the pointer to the result is NULL");
-    refused(HA_ERR_ARGUMENT, ha_reduce(HA_SUM, x, &record, C), "cases_numbers.c:",
+    refused(HA_ERR_ARGUMENT,
+            ha_reduce_(HA_SUM, HA_DARRAY(x), HA_DTYPE_NONE, &record, C, HA_SITE), "cases_numbers.c:",
             "the pointer to the result is to no number: that is an integer, bool, float, double,");
-    refused(HA_ERR_ARGUMENT, ha_norm(HA_NORM_2, x, &address, C), "the result is to no number", "");
-    refused(HA_ERR_ARGUMENT, ha_count(x, &record, C), "the result is to no number", "");
-    assert_true(record.sum == 3 && address == &number);
+    refused(HA_ERR_ARGUMENT,
+            ha_norm_(HA_NORM_2, HA_DARRAY(x), HA_DTYPE_NONE, &record, C, HA_SITE),
+            "the result is to no number", "");
+    refused(HA_ERR_ARGUMENT, ha_count_elements_(HA_DARRAY(x), HA_DTYPE_NONE, &record, C, HA_SITE),
+            "the result is to no number", "");
+    assert_true(record.sum == 3);
     refused(HA_ERR_ARGUMENT, ha_reduce(HA_AND, x, &number, C), "density",
             "there is no HA_AND of double");
     refused(HA_ERR_ARGUMENT, ha_reduce(HA_MIN, z, &number, C), "c64 (10)",

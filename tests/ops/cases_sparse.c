@@ -163,7 +163,6 @@ TEST(refused_arguments) {
        x, &count);
     NO("not as many values", "y_at, int32_t (3), and y, double (6)", z_at, z, at, x, at, z, &count);
     NO("the pointer to the count is NULL", "", z_at, z, at, x, at, x, (int *)NULL);
-    NO("the pointer to the count is to no number", "", z_at, z, at, x, at, x, &at);
     NO("", "float", z_at, z, at, x, at, f, &count);
     refused(ha_sparse_combine(99, z_at, z, at, x, at, x, &count, C), "99", "");
     NO("the index at (2) is not greater", "twice", z_at, z, same, x, at, x, &count);
