@@ -630,11 +630,10 @@ TEST(refused_reductions) {
     } record = {3};
     refused(HA_ERR_ARGUMENT, ha_reduce(HA_SUM, x, nowhere, C),
             "cases_numbers.c:", "the pointer to the result is NULL");
-    refused(HA_ERR_ARGUMENT,
-            ha_reduce_(HA_SUM, HA_DARRAY(x), HA_DTYPE_NONE, &record, C, HA_SITE), "cases_numbers.c:",
+    refused(HA_ERR_ARGUMENT, ha_reduce_(HA_SUM, HA_DARRAY(x), HA_DTYPE_NONE, &record, C, HA_SITE),
+            "cases_numbers.c:",
             "the pointer to the result is to no number: that is an integer, bool, float, double,");
-    refused(HA_ERR_ARGUMENT,
-            ha_norm_(HA_NORM_2, HA_DARRAY(x), HA_DTYPE_NONE, &record, C, HA_SITE),
+    refused(HA_ERR_ARGUMENT, ha_norm_(HA_NORM_2, HA_DARRAY(x), HA_DTYPE_NONE, &record, C, HA_SITE),
             "the result is to no number", "");
     refused(HA_ERR_ARGUMENT, ha_count_elements_(HA_DARRAY(x), HA_DTYPE_NONE, &record, C, HA_SITE),
             "the result is to no number", "");
