@@ -109,9 +109,12 @@ static darray mild_view(ha_dtype type, int rank, const int64_t *extent, ha_reduc
     return x;
 }
 
+/* Also such that a row has more elements than are joined at once. */
 static int some_long_extents(int64_t *extent) {
     const int rank = some_extents(extent);
     if (rank == 2 && draw(2)) extent[draw(2)] += 60;
+    if (rank == 2 && !draw(6)) extent[1] = 1000 + draw(200);
+    if (rank == 2 && extent[0] > 6) extent[1] %= 60;
     return rank;
 }
 

@@ -166,7 +166,7 @@ HA_UNUSED static darray eight_dimensions_of(ha_dtype type) {
     return x;
 }
 
-enum { MOST_VALUES = 6 * 6 * 6 * 6 };
+enum { MOST_VALUES = 6 * 1200 };
 typedef struct values {
     int n;
     ha_dvalue at[MOST_VALUES];
