@@ -509,7 +509,7 @@ TEST(sound_is_what_nothing_is_wrong_with) {
         memcpy(x.extent, pick + 1, 2 * sizeof *pick);
         memcpy(x.stride, pick + 3, 2 * sizeof *pick);
         memcpy(x.origin, pick + 5, 2 * sizeof *pick);
-        const int well = ha_view_numbers(&x, "a test") == HA_OK;
+        const int well = ha_named_view_numbers((ha_named_view){"x", &x}, "a test") == HA_OK;
         (void)ha_take_error();
         const int empty = well && ha_view_is_empty(&x);
         assert_int_equal(ha_view_is_sound(&x), well && !empty);

@@ -1,6 +1,6 @@
 /* What operations refuse because arrays do not belong together, on every context: sizes and types that differ, results without room
- * for all, counts that are too great for the number that they go to. The message names the arrays, and nothing is changed. Of
- * no elements nothing is refused but what has no result. */
+ * for all, counts that are too great for the number that they go to; or because one of them does not do. The message names
+ * the arrays, and what the call names them, and nothing is changed. Of no elements nothing is refused but what has no result. */
 #define HARRAY_IMPLEMENTATION
 #define HARRAY_TESTING
 #include "../../harray_ops.h"
@@ -132,9 +132,12 @@ TEST(no_room_for_all) {
     const darray few = named("few", HA_DTYPE_double, LONG - 1, 5);
     int count = 7;
     SUCCEEDS(ha_sequence(x, 0, 1, C));
-    REFUSED_AS("ha_find", "'places'", "no room for 6", ha_find(at, mask, &count, C));
-    REFUSED_AS("ha_compact", "'few'", "no room for 6", ha_compact(few, x, mask, &count, C));
-    REFUSED_AS("ha_unique", "'few'", "no room for 6", ha_unique(few, x, &count, C));
+    REFUSED_AS("ha_find", OF("at", "int32_t (5)", "places"), "no room for 6",
+               ha_find(at, mask, &count, C));
+    REFUSED_AS("ha_compact", OF("y", "double (5)", "few"), "no room for 6",
+               ha_compact(few, x, mask, &count, C));
+    REFUSED_AS("ha_unique", OF("y", "double (5)", "few"), "no room for 6",
+               ha_unique(few, x, &count, C));
     assert_int_equal(count, 7);
     expect_all(at, 5), expect_all(few, 5);
     drop_arrays();
@@ -148,15 +151,76 @@ TEST(counts_that_do_not_fit) {
     int8_t count = 7;
     SUCCEEDS(ha_sequence(x, 0, 1, C));
     SUCCEEDS(ha_sequence(at, 0, 1, C));
-    REFUSED_AS("ha_count", "'mask'", "200, as int8_t: does not fit", ha_count(mask, &count, C));
-    REFUSED_AS("ha_find", "int32_t", "200, as int8_t: does not fit", ha_find(to, mask, &count, C));
-    REFUSED_AS("ha_compact", "double", "200, as int8_t: does not fit",
+    REFUSED_AS("ha_count", OF("x", "uint8_t (200)", "mask"), "200, as int8_t: does not fit",
+               ha_count(mask, &count, C));
+    REFUSED_AS("ha_find", OF("at", "int32_t (200)", "to"), "200, as int8_t: does not fit",
+               ha_find(to, mask, &count, C));
+    REFUSED_AS("ha_compact", OF("y", "double (200)", "y"), "200, as int8_t: does not fit",
                ha_compact(y, x, mask, &count, C));
-    REFUSED_AS("ha_unique", "double", "200, as int8_t: does not fit", ha_unique(y, x, &count, C));
-    REFUSED_AS("ha_sparse_combine", "int32_t", "200, as int8_t: does not fit",
+    REFUSED_AS("ha_unique", OF("y", "double (200)", "y"), "200, as int8_t: does not fit",
+               ha_unique(y, x, &count, C));
+    REFUSED_AS("ha_sparse_combine", OF("z_at", "int32_t (200)", "to"),
+               "200, as int8_t: does not fit",
                ha_sparse_combine(HA_ADD, to, y, at, x, at, x, &count, C));
     assert_int_equal(count, 7);
     expect_all(to, 5), expect_all(y, 5);
+    drop_arrays();
+}
+
+/* Of arrays of the same type, extents and name, of which one does not do, the one. */
+#define ONE_OF(parameter) OF(parameter, "int32_t (6)", "same")
+#define BAD_INDEX "there is 6, which is no index of an extent of 6"
+#define NOT_GREATER "the index at (1) is not greater than the one before it"
+TEST(arguments_told_apart) {
+    const darray ones = named("same", HA_DTYPE_int32_t, LONG, 1);
+    const darray sixes = named("same", HA_DTYPE_int32_t, LONG, 6);
+    const darray below_0 = named("same", HA_DTYPE_int32_t, LONG - 1, -1);
+    const darray up = named("same", HA_DTYPE_int32_t, LONG, 0);
+    const darray to = named("same", HA_DTYPE_int32_t, LONG, 5);
+    const darray z = named("same", HA_DTYPE_int32_t, LONG, 5);
+    int64_t count = 7;
+    SUCCEEDS(ha_sequence(up, 0, 1, C));
+    REFUSED_AS("ha_where", ONE_OF("mask"), "a mask is of", ha_where(to, ones, ones, ones, C));
+    REFUSED_AS("ha_combine", ONE_OF("z"), "a mask is of", ha_combine(HA_IS_LESS, to, up, up, C));
+    REFUSED_AS("ha_find", ONE_OF("mask"), "a mask is of", ha_find(to, ones, &count, C));
+    REFUSED_AS("ha_compact", ONE_OF("mask"), "a mask is of", ha_compact(to, up, up, &count, C));
+    REFUSED_AS("ha_map", ONE_OF("x"), "no HA_SQRT of int32_t", ha_map(HA_SQRT, to, up, C));
+    REFUSED_AS("ha_clip", ONE_OF("y"), "0.5 is no int32_t", ha_clip(to, up, 0.5, 1, C));
+    REFUSED_AS("ha_gather", ONE_OF("at"), BAD_INDEX, ha_gather(to, ones, sixes, C));
+    REFUSED_AS("ha_scatter", ONE_OF("at"), BAD_INDEX, ha_scatter(HA_ADD, to, sixes, ones, C));
+    REFUSED_AS("ha_inverse", ONE_OF("permutation"), BAD_INDEX, ha_inverse(to, sixes, C));
+    REFUSED_AS("ha_inverse", ONE_OF("permutation"), "1 is at (0) and at (1)",
+               ha_inverse(to, ones, C));
+    REFUSED_AS("ha_sparse_combine", ONE_OF("x_at"), NOT_GREATER,
+               ha_sparse_combine(HA_ADD, to, z, ones, up, up, up, &count, C));
+    REFUSED_AS("ha_sparse_combine", ONE_OF("y_at"), NOT_GREATER,
+               ha_sparse_combine(HA_ADD, to, z, up, up, ones, up, &count, C));
+    REFUSED_AS("ha_scan_offsets", OF("counts", "int32_t (5)", "same"),
+               "at (0) there is -1: a count is not below zero", ha_scan_offsets(to, below_0, C));
+    REFUSED_AS("ha_scan_along", ONE_OF("x"), "it has no dimension 1",
+               ha_scan_along(HA_SUM, to, up, 1, HA_INCLUSIVE, C));
+    REFUSED_AS("ha_histogram", ONE_OF("x"), "there are no 6 parts",
+               ha_histogram(to, up, 1, 0, &count, C));
+    assert_int_equal(count, 7);
+    expect_all(ones, 1), expect_all(sixes, 6), expect_all(below_0, -1), expect_all(to, 5);
+    expect_all(z, 5);
+    drop_arrays();
+}
+
+static void expect_missing(ha_status got, const char *operation, const char *expected) {
+    const ha_error e = ha_take_error();
+    assert_int_equal(got, HA_ERR_ARGUMENT);
+    assert_string_equal(e.operation, operation);
+    if (!strstr(e.text, expected)) fail_msg("\"%s\" does not say \"%s\"", e.text, expected);
+}
+TEST(arguments_that_are_none) {
+    const darray x = named("x", HA_DTYPE_double, LONG, 2), none = {.rank = 0};
+    const darray at = named("at", HA_DTYPE_int32_t, LONG, 0);
+    expect_missing(ha_combine(HA_ADD, x, x, none, C), "ha_combine", "ha_combine: y: no array: ");
+    expect_missing(ha_where(x, none, x, x, C), "ha_where", "ha_where: mask: no array: ");
+    expect_missing(ha_gather(x, x, none, C), "ha_gather", "ha_gather: at: no array: ");
+    expect_missing(ha_sorting(at, none, HA_ASCENDING, C), "ha_sorting", "ha_sorting: x: no array:");
+    expect_all(x, 2);
     drop_arrays();
 }
 
@@ -197,8 +261,9 @@ TEST(of_nothing) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        OPERATIONS(sizes_that_differ), OPERATIONS(types_that_differ),
-        OPERATIONS(no_room_for_all),   OPERATIONS(counts_that_do_not_fit),
+        OPERATIONS(sizes_that_differ),    OPERATIONS(types_that_differ),
+        OPERATIONS(no_room_for_all),      OPERATIONS(counts_that_do_not_fit),
+        OPERATIONS(arguments_told_apart), OPERATIONS(arguments_that_are_none),
         OPERATIONS(of_nothing),
     };
     int failed = 0;

@@ -73,7 +73,7 @@ HA_IN_ ha_status ha_view_number(const darray *x, ha_dvalue value, ha_dvalue *con
     ha_status s = ha_view_check(x, operation);
     if (s) return s;
     if (!x->type) return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "its elements are no numbers");
-    return ha_view_convert(x, &value, x->type, converted, operation);
+    return ha_view_convert((ha_named_view){NULL, x}, &value, x->type, converted, operation);
 }
 
 ha_status darray_fill_(darray x, ha_dvalue value, ha_context *context, const char *site) {

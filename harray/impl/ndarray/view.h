@@ -20,27 +20,29 @@ size_t darray_print_shape(darray x, char *text, size_t bytes) {
     return t.length;
 }
 
-/* With the array's shape and name in front. */
-__attribute__((format(printf, 4, 5))) HA_IN_ ha_status ha_view_fail(ha_status s,
-                                                                    const char *operation,
-                                                                    const darray *x,
-                                                                    const char *format, ...) {
-    char shape[256], reason[256];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(reason, sizeof reason, format, args);
-    va_end(args);
-    darray_print_shape(*x, shape, sizeof shape);
-    return ha_fail(s, operation, "%.160s of array %s: %s", shape, ha_label_of(x->array).text,
-                   reason);
-}
-
-/* An array, and what the call names it. */
+/* An array, and what the call names it; NULL: nothing, as it is the only one. */
 typedef struct ha_named_view {
     const char *name;
     const darray *view;
 } ha_named_view;
 #define HA_ARGUMENT_(x) ((ha_named_view){#x, x})
+
+/* With its name in the call, and the array's shape and name in front. */
+__attribute__((format(printf, 4, 5))) HA_IN_ ha_status ha_named_view_fail(ha_status s,
+                                                                          const char *operation,
+                                                                          ha_named_view x,
+                                                                          const char *format, ...) {
+    char shape[256], reason[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(reason, sizeof reason, format, args);
+    va_end(args);
+    darray_print_shape(*x.view, shape, sizeof shape);
+    return ha_fail(s, operation, "%s%s%.160s of array %s: %s", x.name ? x.name : "",
+                   x.name ? ", " : "", shape, ha_label_of(x.view->array).text, reason);
+}
+#define ha_view_fail(s, operation, x, ...)                                                         \
+    ha_named_view_fail(s, operation, (ha_named_view){NULL, x}, __VA_ARGS__)
 
 /* "y, double (12) of array 'velocity'" */
 HA_IN_ void ha_argument_print(const ha_named_view *a, ha_text *t) {
@@ -70,12 +72,12 @@ HA_IN_ ha_status ha_pair_refuse(ha_named_view x, ha_named_view y, const char *wh
 }
 
 /* A number for elements of a view. */
-HA_IN_ ha_status ha_view_convert(const darray *x, const ha_dvalue *value, ha_dtype type,
+HA_IN_ ha_status ha_view_convert(ha_named_view x, const ha_dvalue *value, ha_dtype type,
                                  ha_dvalue *result, const char *operation) {
     const char *objection = ha_convert_or_object(value, type, result);
     if (!objection) return HA_OK;
-    return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "%s: %s",
-                        ha_show_unconverted(value, type).text, objection);
+    return ha_named_view_fail(HA_ERR_ARGUMENT, operation, x, "%s: %s",
+                              ha_show_unconverted(value, type).text, objection);
 }
 
 #define HA_REFUSED(...) (ha_view_fail(HA_ERR_ARGUMENT, __VA_ARGS__), (darray){.rank = 0})
@@ -89,7 +91,7 @@ HA_IN_ int64_t ha_view_room(const darray *x) {
 }
 
 /* Whether it has elements, and nothing is wrong with any of its numbers: all at once, without a
- * branch, for each opening asks. 0: ha_view_numbers knows what is. */
+ * branch, for each opening asks. 0: ha_named_view_numbers knows what is. */
 HA_IN_ int ha_view_is_sound(const darray *x) {
     int64_t low = x->offset, high = low, count = 1, way, end;
     int wrong = 0;
@@ -113,42 +115,49 @@ HA_IN_ int ha_view_may_be_sound(const darray *x) {
 }
 
 /* HA_OK: all that is computed with its numbers fits 64 bits. */
-HA_IN_ ha_status ha_view_numbers(const darray *x, const char *operation) {
+HA_IN_ ha_status ha_named_view_numbers(ha_named_view named, const char *operation) {
+    const darray *const x = named.view;
     int64_t low, high, first, last, end, count;
     if (!ha_rank_is_valid(x->rank))
         return ha_fail(HA_ERR_ARGUMENT, operation, "a rank of %d is not in 0 ... %d", x->rank,
                        HA_MOST_RANK);
     if (ha_any_negative(x->rank, x->extent))
-        return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "an extent is negative");
+        return ha_named_view_fail(HA_ERR_ARGUMENT, operation, named, "an extent is negative");
     for (int d = 0; d < x->rank; d++)
         if (x->origin[d] <= HA_ALL || __builtin_add_overflow(x->origin[d], x->extent[d], &end))
-            return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "an index does not fit 64 bits");
+            return ha_named_view_fail(HA_ERR_ARGUMENT, operation, named,
+                                      "an index does not fit 64 bits");
     if (ha_view_is_empty(x)) return HA_OK;
     if (!ha_product_above_0(x->rank, x->extent, &count) ||
         !ha_reach_fits(x->rank, x->extent, x->stride, &low, &high) ||
         __builtin_add_overflow(x->offset, low, &first) ||
         __builtin_add_overflow(x->offset, high, &last))
-        return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "it reaches beyond 64 bits");
+        return ha_named_view_fail(HA_ERR_ARGUMENT, operation, named, "it reaches beyond 64 bits");
     const int64_t size = ha_view_room(x);
     if (first >= 0 && last < size) return HA_OK;
-    return ha_view_fail(HA_ERR_ARGUMENT, operation, x,
-                        "elements %lld to %lld are not all in its storage, which has %lld",
-                        (long long)first, (long long)last, (long long)size);
+    return ha_named_view_fail(HA_ERR_ARGUMENT, operation, named,
+                              "elements %lld to %lld are not all in its storage, which has %lld",
+                              (long long)first, (long long)last, (long long)size);
 }
 
 /* Can it be made a view of? */
-HA_IN_ ha_status ha_view_check(const darray *x, const char *operation) {
+HA_IN_ ha_status ha_named_view_check(ha_named_view named, const char *operation) {
+    const darray *const x = named.view;
     ha_status s = ha_enter_briefly(operation);
     if (s) return s;
     if (!x->array)
         return ha_fail(HA_ERR_ARGUMENT, operation,
-                       "%s: no array: it was freed, or refused (an earlier error says why)",
-                       operation);
+                       "%s: %s%sno array: it was freed, or refused (an earlier error says why)",
+                       operation, named.name ? named.name : "", named.name ? ": " : "");
     if (ha_was_freed(x->array, operation)) return HA_ERR_STATE;
-    if (!ha_view_is_sound(x)) s = ha_view_numbers(x, operation);
+    if (!ha_view_is_sound(x)) s = ha_named_view_numbers(named, operation);
     if (s || !x->type || ha_dtype_size(x->type) == x->array->element) return s;
-    return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "its storage has elements of %zu bytes",
-                        x->array->element);
+    return ha_named_view_fail(HA_ERR_ARGUMENT, operation, named,
+                              "its storage has elements of %zu bytes", x->array->element);
+}
+
+HA_IN_ ha_status ha_view_check(const darray *x, const char *operation) {
+    return ha_named_view_check((ha_named_view){NULL, x}, operation);
 }
 
 HA_IN_ ha_status ha_view_dimension(const darray *x, int dimension, const char *operation) {
@@ -487,7 +496,7 @@ HA_IN_ int ha_view_indices_fit(const darray *x) {
 
 HA_IN_ darray ha_view_with_origin(darray x, const int64_t *origin, const char *operation) {
     for (int d = 0; d < x.rank; d++) x.origin[d] = origin[d];
-    if (ha_view_numbers(&x, operation)) return (darray){.rank = 0};
+    if (ha_named_view_numbers((ha_named_view){NULL, &x}, operation)) return (darray){.rank = 0};
     if (ha_view_indices_fit(&x)) return ha_view_done(x);
     return HA_REFUSED(operation, &x, "lowest indices (%s) are too far from 0 for strides (%s)",
                       ha_show(x.rank, x.origin).text, ha_show(x.rank, x.stride).text);

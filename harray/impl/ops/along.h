@@ -229,11 +229,12 @@ HA_IN_ ha_status ha_along_check_type(const ha_along_call *a) {
                               "the result is of neither type: that of the elements, and that "
                               "of their sums",
                               operation);
-    const ha_status s = ha_index_check_type(y, operation);
+    const ha_status s = ha_index_check_type(HA_ARGUMENT_(y), operation);
     const int64_t most = y->type == HA_DTYPE_int32_t ? INT32_MAX : (int64_t)UINT32_MAX;
     if (s || y->array->element == sizeof(int64_t) || x->extent[a->dimension] <= most) return s;
-    return ha_view_fail(HA_ERR_ARGUMENT, operation, y, "numbers up to %lld do not fit its type",
-                        (long long)x->extent[a->dimension]);
+    return ha_named_view_fail(HA_ERR_ARGUMENT, operation, HA_ARGUMENT_(y),
+                              "numbers up to %lld do not fit its type",
+                              (long long)x->extent[a->dimension]);
 }
 
 /* The dimension of y, where it has one of extent 1 there, goes. */
@@ -249,15 +250,15 @@ HA_IN_ ha_status ha_along_check_extents(ha_along_call *a) {
 
 HA_IN_ ha_status ha_along_check(ha_along_call *a) {
     const char *operation = a->r.call.operation;
-    const darray *x = a->r.call.view[0];
-    ha_status s = ha_split_check_dimension(x, a->dimension, operation);
+    const darray *x = a->r.call.view[0], *y = &a->y;
+    ha_status s = ha_split_check_dimension(HA_ARGUMENT_(x), a->dimension, operation);
     if (!s) s = ha_op_check_reduction(&a->r);
-    if (!s) s = ha_view_check(&a->y, operation);
+    if (!s) s = ha_named_view_check(HA_ARGUMENT_(y), operation);
     if (!s) s = ha_along_check_type(a);
-    if (!s) s = ha_op_check_written(&a->y, operation);
+    if (!s) s = ha_op_check_written(HA_ARGUMENT_(y), operation);
     if (!s) s = ha_along_check_extents(a);
-    if (s || ha_view_is_empty(&a->y) || ha_view_is_empty(x)) return s;
-    return ha_index_check_apart((ha_named_view){"y", &a->y}, HA_ARGUMENT_(x), operation);
+    if (s || ha_view_is_empty(y) || ha_view_is_empty(x)) return s;
+    return ha_index_check_apart(HA_ARGUMENT_(y), HA_ARGUMENT_(x), operation);
 }
 
 /* What a reduction of no elements is, everywhere. */
@@ -302,25 +303,31 @@ static ha_status ha_along_run(ha_along_call *a, const char *site) {
 
 ha_status ha_reduce_along_(ha_reduction op, darray y, darray x, int dimension, ha_context *context,
                            const char *site) {
-    ha_along_call a = {
-        {{.operation = "ha_reduce_along", .context = context, .arrays = 1, .view = {&x}},
-         &ha_op_lanes_of_value,
-         HA_LANE_VALUE_,
-         op},
-        y,
-        dimension};
+    ha_along_call a = {{{.operation = "ha_reduce_along",
+                         .context = context,
+                         .arrays = 1,
+                         .view = {&x},
+                         .name = {"x"}},
+                        &ha_op_lanes_of_value,
+                        HA_LANE_VALUE_,
+                        op},
+                       y,
+                       dimension};
     return ha_along_run(&a, site);
 }
 
 ha_status ha_count_along_(darray y, darray x, int dimension, ha_context *context,
                           const char *site) {
-    ha_along_call a = {
-        {{.operation = "ha_count_along", .context = context, .arrays = 1, .view = {&x}},
-         &ha_op_lanes_of_is_there,
-         HA_LANE_IS_THERE_,
-         HA_SUM},
-        y,
-        dimension};
+    ha_along_call a = {{{.operation = "ha_count_along",
+                         .context = context,
+                         .arrays = 1,
+                         .view = {&x},
+                         .name = {"x"}},
+                        &ha_op_lanes_of_is_there,
+                        HA_LANE_IS_THERE_,
+                        HA_SUM},
+                       y,
+                       dimension};
     return ha_along_run(&a, site);
 }
 

@@ -14,19 +14,21 @@ typedef struct ha_op_call {
     int arrays, numbers;
     int typed;                        /* the view whose elements the operation is of */
     const darray *view[HA_OP_ARRAYS]; /* the result, and the arguments */
-    const char *name[HA_OP_ARRAYS];   /* of each, where there are several */
+    const char *name[HA_OP_ARRAYS];   /* of each */
     ha_dvalue number[2];              /* that of the second argument, or a and b; converted */
     ha_op_key key;
 } ha_op_call;
 
 /* ---- what is refused ----------------------------------------------------------------------------- */
 
+HA_IN_ ha_named_view ha_op_argument(const ha_op_call *c, int k) {
+    return (ha_named_view){c->name[k], c->view[k]};
+}
+
 /* The result is named first. */
 HA_IN_ ha_status ha_op_refuse_pair(const ha_op_call *c, int k, const char *why) {
     const int first = k ? c->typed : 0, second = k ? k : c->typed;
-    const ha_named_view x = {c->name[first], c->view[first]},
-                        y = {c->name[second], c->view[second]};
-    return ha_pair_refuse(x, y, why, c->operation);
+    return ha_pair_refuse(ha_op_argument(c, first), ha_op_argument(c, second), why, c->operation);
 }
 
 /* Its type, which is that of the operation unless that says another one. */
@@ -36,12 +38,13 @@ HA_IN_ ha_status ha_op_check_type(const ha_op_call *c, int k) {
     if (ha_op_is_mask(&c->key, k))
         return x->type == HA_DTYPE_uint8_t || x->type == HA_DTYPE_bool
                    ? HA_OK
-                   : ha_view_fail(HA_ERR_ARGUMENT, c->operation, x, "a mask is of uint8_t or bool");
+                   : ha_named_view_fail(HA_ERR_ARGUMENT, c->operation, ha_op_argument(c, k),
+                                        "a mask is of uint8_t or bool");
     if (line->kind == HA_OP_OTHER && k == 0)
         return x->type == line->gives
                    ? HA_OK
-                   : ha_view_fail(HA_ERR_ARGUMENT, c->operation, x, "the result is of %s here",
-                                  ha_dtype_name(line->gives));
+                   : ha_named_view_fail(HA_ERR_ARGUMENT, c->operation, ha_op_argument(c, k),
+                                        "the result is of %s here", ha_dtype_name(line->gives));
     return x->type == first->type ? HA_OK : ha_op_refuse_pair(c, k, "the types are not the same");
 }
 
@@ -49,7 +52,7 @@ HA_IN_ ha_status ha_op_check_type(const ha_op_call *c, int k) {
 HA_IN_ ha_status ha_op_check_view(const ha_op_call *c, int k) {
     const darray *first = c->view[c->typed], *x = c->view[k];
     const char *operation = c->operation;
-    ha_status s = k == c->typed ? HA_OK : ha_view_check(x, operation);
+    ha_status s = k == c->typed ? HA_OK : ha_named_view_check(ha_op_argument(c, k), operation);
     if (!s) s = ha_op_check_type(c, k);
     if (s) return s;
     if (!ha_extents_equal(first->rank, first->extent, x->rank, x->extent))
@@ -59,35 +62,38 @@ HA_IN_ ha_status ha_op_check_view(const ha_op_call *c, int k) {
 
 /* Its elements have other operations, but not this one. */
 HA_IN_ ha_status ha_op_refuse_type(const ha_op_call *c) {
-    const darray *of = c->view[c->typed];
-    const char *type = ha_dtype_name(of->type);
-    return c->word ? ha_view_fail(HA_ERR_ARGUMENT, c->operation, of, "there is no %s of %s",
-                                  ha_op_name_of(c->word), type)
-                   : ha_view_fail(HA_ERR_ARGUMENT, c->operation, of, "%s is not of %s",
-                                  c->operation, type);
+    const ha_named_view of = ha_op_argument(c, c->typed);
+    const char *type = ha_dtype_name(of.view->type);
+    return c->word ? ha_named_view_fail(HA_ERR_ARGUMENT, c->operation, of, "there is no %s of %s",
+                                        ha_op_name_of(c->word), type)
+                   : ha_named_view_fail(HA_ERR_ARGUMENT, c->operation, of, "%s is not of %s",
+                                        c->operation, type);
 }
 
 HA_IN_ ha_status ha_op_check_line(ha_op_call *c, const ha_op_table *table, int n) {
-    const darray *of = c->view[c->typed];
-    const ha_status s = ha_view_check(of, c->operation);
+    const ha_named_view of = ha_op_argument(c, c->typed);
+    const ha_dtype type = of.view->type;
+    const ha_status s = ha_named_view_check(of, c->operation);
     if (s) return s;
-    c->key.type = ha_op_type_of(of->type);
+    c->key.type = ha_op_type_of(type);
     if (!c->key.type)
-        return ha_view_fail(HA_ERR_ARGUMENT, c->operation, of, "its elements are no numbers");
+        return ha_named_view_fail(HA_ERR_ARGUMENT, c->operation, of, "its elements are no numbers");
     c->key.line = ha_op_line_of(table, c->key.type, n);
     const ha_op_kind kind = c->key.line->kind;
     const int as_bytes = kind == HA_OP_MASK || kind == HA_OP_CHOICE || kind == HA_OP_LANES;
-    if (c->key.line->text && (of->type != HA_DTYPE_bool || as_bytes)) return HA_OK;
-    if (!ha_op_is_listed(of->type))
-        return ha_view_fail(HA_ERR_UNSUPPORTED, c->operation, of,
-                            "%s is not among HARRAY_OPS_TYPES, for which operations are compiled",
-                            ha_dtype_name(of->type));
+    if (c->key.line->text && (type != HA_DTYPE_bool || as_bytes)) return HA_OK;
+    if (!ha_op_is_listed(type))
+        return ha_named_view_fail(
+            HA_ERR_UNSUPPORTED, c->operation, of,
+            "%s is not among HARRAY_OPS_TYPES, for which operations are compiled",
+            ha_dtype_name(type));
     return ha_op_refuse_type(c);
 }
 
-HA_IN_ ha_status ha_op_check_written(const darray *x, const char *operation) {
-    if (!ha_strides_repeat(x->rank, x->extent, x->stride)) return HA_OK;
-    return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "it repeats elements, and can only be read");
+HA_IN_ ha_status ha_op_check_written(ha_named_view x, const char *operation) {
+    if (!ha_strides_repeat(x.view->rank, x.view->extent, x.view->stride)) return HA_OK;
+    return ha_named_view_fail(HA_ERR_ARGUMENT, operation, x,
+                              "it repeats elements, and can only be read");
 }
 
 HA_IN_ ha_status ha_op_check(ha_op_call *c, const ha_op_table *table, int n) {
@@ -115,25 +121,25 @@ HA_IN_ int ha_op_is_cut(ha_dvalue value, ha_dtype type) {
 
 /* A number as an element: what would be another number there is refused, but for what is rounded. */
 HA_IN_ ha_status ha_op_check_number(const ha_op_call *c, ha_dvalue *number) {
-    const darray *of = c->view[c->typed];
+    const ha_named_view of = ha_op_argument(c, c->typed);
     const ha_dtype type = c->key.type->type;
     const ha_dvalue given = *number;
     char text[80];
     const ha_status s = ha_view_convert(of, &given, type, number, c->operation);
     if (s) return s;
     if (ha_op_overflows(given, *number))
-        return ha_view_fail(HA_ERR_ARGUMENT, c->operation, of, "%s: does not fit",
-                            ha_show_unconverted(&given, type).text);
+        return ha_named_view_fail(HA_ERR_ARGUMENT, c->operation, of, "%s: does not fit",
+                                  ha_show_unconverted(&given, type).text);
     if (!ha_op_is_cut(given, type)) return HA_OK;
     (void)ha_dvalue_print(given, text, sizeof text);
-    return ha_view_fail(HA_ERR_ARGUMENT, c->operation, of, "%s is no %s", text,
-                        ha_dtype_name(type));
+    return ha_named_view_fail(HA_ERR_ARGUMENT, c->operation, of, "%s is no %s", text,
+                              ha_dtype_name(type));
 }
 
 /* The numbers, as elements, and those as what is computed with; those of HA_OP_RANDOM are bits. */
 HA_IN_ ha_status ha_op_check_numbers(ha_op_call *c) {
     const ha_op_type *type = c->key.type;
-    const darray *of = c->view[c->typed];
+    const ha_named_view of = ha_op_argument(c, c->typed);
     ha_status s = HA_OK;
     for (int i = 0; i < c->numbers && c->key.line->kind != HA_OP_RANDOM && !s; i++) {
         ha_dvalue *number = &c->number[i];
@@ -149,10 +155,10 @@ HA_IN_ ha_status ha_op_check_numbers(ha_op_call *c) {
 HA_IN_ ha_status ha_op_check_places(const ha_op_call *c, const ha_op_boxes *b) {
     for (int k = 1; k < c->arrays; k++)
         if (!ha_op_is_same(b, k) && ha_op_meets(b, k, c->view[0], c->view[k]))
-            return ha_pair_refuse(
-                (ha_named_view){c->name[0], c->view[0]}, (ha_named_view){c->name[k], c->view[k]},
-                "the result has, or may have, elements of an argument in other places",
-                c->operation);
+            return ha_pair_refuse(ha_op_argument(c, 0), ha_op_argument(c, k),
+                                  "the result has, or may have, elements of an argument in other "
+                                  "places",
+                                  c->operation);
     return HA_OK;
 }
 
@@ -238,7 +244,7 @@ HA_IN_ ha_status ha_op_run_line(ha_op_call *c, const ha_op_table *table, int n) 
     ha_status s = ha_op_check(c, table, n);
     if (!s) s = ha_op_check_numbers(c);
     if (s || ha_view_is_empty(c->view[0])) return s;
-    s = ha_op_check_written(c->view[0], c->operation);
+    s = ha_op_check_written(ha_op_argument(c, 0), c->operation);
     if (s) return s;
     ha_op_boxes_of_call(&b, c, ha_op_has_place(&c->key), 0, &whole);
     if (b.rank > HA_MAPPING_RANK && ha_op_has_place(&c->key))
@@ -330,14 +336,14 @@ ha_status ha_axpy_(darray y, ha_dvalue a, darray x, ha_context *context, const c
 HA_IN_ ha_status ha_clip_refuse(const darray *y, ha_dvalue low, ha_dvalue high,
                                 ha_comparison order) {
     char lowest[80], highest[80];
-    const ha_status s = ha_view_check(y, "ha_clip");
+    const ha_status s = ha_named_view_check(HA_ARGUMENT_(y), "ha_clip");
     if (s) return s;
     (void)ha_dvalue_print(low, lowest, sizeof lowest);
     (void)ha_dvalue_print(high, highest, sizeof highest);
-    return ha_view_fail(HA_ERR_ARGUMENT, "ha_clip", y,
-                        order == HA_GREATER ? "low, %s, is greater than high, %s"
-                                            : "low, %s, and high, %s, have no order",
-                        lowest, highest);
+    return ha_named_view_fail(HA_ERR_ARGUMENT, "ha_clip", HA_ARGUMENT_(y),
+                              order == HA_GREATER ? "low, %s, is greater than high, %s"
+                                                  : "low, %s, and high, %s, have no order",
+                              lowest, highest);
 }
 
 ha_status ha_clip_(darray y, darray x, ha_dvalue low, ha_dvalue high, ha_context *context,
@@ -379,6 +385,7 @@ ha_status ha_sequence_(darray x, ha_dvalue first, ha_dvalue step, ha_context *co
                     .arrays = 1,
                     .numbers = 2,
                     .view = {&x},
+                    .name = {"x"},
                     .number = {first, step}};
     return ha_op_run(&c, &ha_op_sequence, 0, site);
 }
@@ -394,6 +401,7 @@ HA_IN_ ha_status ha_op_random_of(const char *operation, const ha_op_table *table
         .arrays = 1,
         .numbers = 2,
         .view = {&x},
+        .name = {"x"},
         .number = {ha_dvalue_of_uint64_t(seed), ha_dvalue_of_uint32_t(ha_op_random_bits(x.type))}};
     return ha_op_run(&c, table, n, site);
 }

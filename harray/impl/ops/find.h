@@ -151,20 +151,23 @@ typedef struct ha_finding {
     ha_array *begin; /* of each block */
 } ha_finding;
 
+HA_IN_ ha_named_view ha_find_result(const ha_finding *f) {
+    return (ha_named_view){f->x ? "y" : "at", &f->y};
+}
+
 HA_IN_ ha_status ha_find_check(const ha_finding *f) {
     const char *operation = f->operation;
-    const ha_named_view y = {f->x ? "y" : "at", &f->y}, x = {"x", f->x}, mask = {"mask", &f->mask};
-    ha_status s = ha_index_check_mask(&f->mask, operation);
-    if (!s)
-        s = f->x ? ha_index_check_elements(y, x, operation) : ha_index_check_type(&f->y, operation);
-    if (!s) s = ha_index_check_row(&f->y, operation);
+    const ha_named_view y = ha_find_result(f), x = {"x", f->x}, mask = {"mask", &f->mask};
+    ha_status s = ha_index_check_mask(mask, operation);
+    if (!s) s = f->x ? ha_index_check_elements(y, x, operation) : ha_index_check_type(y, operation);
+    if (!s) s = ha_index_check_row(y, operation);
     if (s) return s;
     if (f->x && !ha_extents_equal(f->x->rank, f->x->extent, f->mask.rank, f->mask.extent))
         return ha_pair_refuse(x, mask, "the extents are not the same", operation);
     if (ha_view_is_empty(&f->y) || ha_view_is_empty(&f->mask)) return HA_OK;
     s = ha_index_check_apart(y, mask, operation);
     if (!s && f->x) s = ha_index_check_apart(y, x, operation);
-    return s ? s : ha_op_check_written(&f->y, operation);
+    return s ? s : ha_op_check_written(y, operation);
 }
 
 HA_IN_ ha_status ha_find_launch(const ha_finding *f, int what) {
@@ -186,14 +189,14 @@ HA_IN_ ha_status ha_find_launch(const ha_finding *f, int what) {
 /* Is there room, and can the numbers be told? */
 HA_IN_ ha_status ha_find_check_room(const ha_finding *f) {
     if (f->count > f->y.extent[0])
-        return ha_view_fail(HA_ERR_ARGUMENT, f->operation, &f->y, "there is no room for %lld",
-                            (long long)f->count);
+        return ha_named_view_fail(HA_ERR_ARGUMENT, f->operation, ha_find_result(f),
+                                  "there is no room for %lld", (long long)f->count);
     if (f->x || f->y.array->element == sizeof(uint64_t) ||
         f->all - 1 <= (f->y.type == HA_DTYPE_int32_t ? INT32_MAX : (int64_t)UINT32_MAX))
         return HA_OK;
-    return ha_view_fail(HA_ERR_ARGUMENT, f->operation, &f->y,
-                        "the numbers of a mask of %lld elements do not fit its type",
-                        (long long)f->all);
+    return ha_named_view_fail(HA_ERR_ARGUMENT, f->operation, ha_find_result(f),
+                              "the numbers of a mask of %lld elements do not fit its type",
+                              (long long)f->all);
 }
 
 HA_IN_ ha_status ha_find_blocks(ha_finding *f) {
@@ -208,7 +211,6 @@ HA_IN_ ha_status ha_find_blocks(ha_finding *f) {
 }
 
 HA_IN_ ha_status ha_finding_run(ha_finding *f, ha_dtype type, void *result) {
-    const ha_op_call c = {.operation = f->operation, .view = {&f->y}};
     _Alignas(16) char count[16];
     ha_status s = ha_find_check(f);
     if (!s) s = ha_op_check_result(f->operation, "the count", type, result);
@@ -216,7 +218,9 @@ HA_IN_ ha_status ha_finding_run(ha_finding *f, ha_dtype type, void *result) {
     if (f->x) f->context = ha_index_mover(&f->y, f->x, f->context);
     if (!ha_view_is_empty(&f->mask)) s = ha_find_blocks(f);
     if (!s && f->count) s = ha_find_check_room(f);
-    if (!s) s = ha_op_give(&c, ha_dvalue_of_int64_t(f->count), type, count);
+    if (!s)
+        s = ha_op_give(f->operation, ha_find_result(f), ha_dvalue_of_int64_t(f->count), type,
+                       count);
     if (!s && f->count) s = ha_find_launch(f, f->x ? HA_FIND_MOVE : HA_FIND_PUT);
     if (!s) memcpy(result, count, ha_dtype_size(type));
     const ha_status freed = f->begin ? ha_array_free(f->begin) : HA_OK;

@@ -96,11 +96,11 @@ HA_IN_ void ha_gather_make(ha_op_kernel *k, const ha_op_key *key) {
 
 HA_IN_ ha_status ha_gather_check(const darray *y, const darray *x, const darray *at) {
     ha_status s = ha_index_check_elements(HA_ARGUMENT_(y), HA_ARGUMENT_(x), "ha_gather");
-    if (!s) s = ha_index_check_type(at, "ha_gather");
+    if (!s) s = ha_index_check_type(HA_ARGUMENT_(at), "ha_gather");
     if (!s)
         s = ha_index_check_extents(HA_ARGUMENT_(y), HA_ARGUMENT_(at), HA_ARGUMENT_(x), "ha_gather");
     if (s || ha_view_is_empty(y)) return s;
-    s = ha_op_check_written(y, "ha_gather");
+    s = ha_op_check_written(HA_ARGUMENT_(y), "ha_gather");
     if (!s) s = ha_index_check_apart(HA_ARGUMENT_(y), HA_ARGUMENT_(at), "ha_gather");
     return s || ha_view_is_empty(x)
                ? s
@@ -127,8 +127,8 @@ HA_IN_ ha_status ha_gather_run(const darray *y, const darray *x, const darray *a
     context = ha_index_mover(y, x, context);
     ha_op_boxes b;
     ha_gather_boxes(&b, y, x, at);
-    s = ha_index_check_rank(y, b.rank, HA_MOST_RANK - 1, "ha_gather");
-    if (!s) s = ha_index_check(at, x->extent[0], "ha_gather", context);
+    s = ha_index_check_rank(HA_ARGUMENT_(y), b.rank, HA_MOST_RANK - 1, "ha_gather");
+    if (!s) s = ha_index_check(HA_ARGUMENT_(at), x->extent[0], "ha_gather", context);
     if (s) return s;
     const ha_op_key key = {.type = ha_index_moved(y->array->element),
                            .rank = b.rank,

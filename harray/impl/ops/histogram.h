@@ -207,16 +207,16 @@ HA_IN_ uint64_t ha_histogram_most(ha_dtype type) {
 
 HA_IN_ ha_status ha_histogram_check_counts(const ha_histogram *h) {
     const char *operation = "ha_histogram";
-    ha_status s = ha_view_check(&h->counts, operation);
-    if (!s) s = ha_index_check_row(&h->counts, operation);
+    const ha_named_view counts = {"counts", &h->counts}, x = {"x", &h->x};
+    ha_status s = ha_named_view_check(counts, operation);
+    if (!s) s = ha_index_check_row(counts, operation);
     if (s) return s;
     const ha_number_kind kind = ha_dtype_kind(h->counts.type);
     if ((kind != HA_KIND_SIGNED && kind != HA_KIND_UNSIGNED) || h->counts.type == HA_DTYPE_bool)
-        return ha_view_fail(HA_ERR_ARGUMENT, operation, &h->counts, "a count is an integer");
+        return ha_named_view_fail(HA_ERR_ARGUMENT, operation, counts, "a count is an integer");
     if (!h->parts)
-        return ha_view_fail(HA_ERR_ARGUMENT, operation, &h->counts, "there are no parts");
-    s = ha_op_check_written(&h->counts, operation);
-    const ha_named_view counts = {"counts", &h->counts}, x = {"x", &h->x};
+        return ha_named_view_fail(HA_ERR_ARGUMENT, operation, counts, "there are no parts");
+    s = ha_op_check_written(counts, operation);
     return s || ha_view_is_empty(&h->x) ? s : ha_index_check_apart(counts, x, operation);
 }
 
@@ -236,18 +236,19 @@ HA_IN_ ha_status ha_histogram_check_bounds(ha_histogram *h, double low, double h
     }
     const double by = is_float ? (double)h->scale.as_float : scale;
     if (low < high && high - low <= DBL_MAX && by > 0 && by <= DBL_MAX) return HA_OK;
-    return ha_view_fail(HA_ERR_ARGUMENT, "ha_histogram", &h->x,
-                        "from %.17g to %.17g there are no %lld parts", low, high,
-                        (long long)h->parts);
+    return ha_named_view_fail(HA_ERR_ARGUMENT, "ha_histogram", (ha_named_view){"x", &h->x},
+                              "from %.17g to %.17g there are no %lld parts", low, high,
+                              (long long)h->parts);
 }
 
 HA_IN_ ha_status ha_histogram_check(ha_histogram *h, double low, double high) {
-    ha_status s = ha_view_check(&h->x, "ha_histogram");
+    const ha_named_view x = {"x", &h->x};
+    ha_status s = ha_named_view_check(x, "ha_histogram");
     if (s) return s;
     h->type = ha_op_type_of(h->x.type);
     if (!h->type || ha_dtype_kind(h->x.type) == HA_KIND_COMPLEX)
-        return ha_view_fail(HA_ERR_ARGUMENT, "ha_histogram", &h->x,
-                            "there is no histogram of these elements");
+        return ha_named_view_fail(HA_ERR_ARGUMENT, "ha_histogram", x,
+                                  "there is no histogram of these elements");
     h->parts = h->counts.array ? h->counts.extent[0] : 0;
     h->all = darray_size(h->x);
     s = ha_histogram_check_counts(h);
@@ -283,31 +284,34 @@ HA_IN_ ha_status ha_histogram_launch(const ha_histogram *h, const darray *to) {
 
 /* Do all counts fit their type? They do, unless there are more elements than that. */
 HA_IN_ ha_status ha_histogram_check_most(const ha_histogram *h, const darray *counted) {
-    ha_op_reduction r = {
-        {.operation = "ha_histogram", .context = h->context, .arrays = 1, .view = {counted}},
-        &ha_op_lanes_of_value,
-        HA_LANE_VALUE_,
-        HA_MAX};
+    ha_op_reduction r = {{.operation = "ha_histogram",
+                          .context = h->context,
+                          .arrays = 1,
+                          .view = {counted},
+                          .name = {"counts"}},
+                         &ha_op_lanes_of_value,
+                         HA_LANE_VALUE_,
+                         HA_MAX};
     ha_dvalue most;
     if ((uint64_t)h->all <= ha_histogram_most(h->counts.type)) return HA_OK;
     const ha_status s = ha_op_reduce(&r, 1, &most);
     if (s || most.as_uint64_t <= ha_histogram_most(h->counts.type)) return s;
-    return ha_view_fail(HA_ERR_ARGUMENT, "ha_histogram", &h->counts,
-                        "a count of %llu does not fit its type",
-                        (unsigned long long)most.as_uint64_t);
+    return ha_named_view_fail(
+        HA_ERR_ARGUMENT, "ha_histogram", (ha_named_view){"counts", &h->counts},
+        "a count of %llu does not fit its type", (unsigned long long)most.as_uint64_t);
 }
 
 /* Counted; then nothing more is refused. */
 HA_IN_ ha_status ha_histogram_end(const ha_histogram *h, const darray *to, ha_dtype type,
                                   void *outside) {
-    const ha_op_call c = {.operation = "ha_histogram", .view = {&h->x}};
+    const ha_named_view x = {"x", &h->x};
     _Alignas(16) char given[16];
     ha_dvalue number;
     darray counted = *to, from_0 = h->counts;
     counted.extent[0]--;
     from_0.origin[0] = 0;
     ha_status s = darray_get_(*to, 1, &h->parts, &number, NULL);
-    if (!s) s = ha_op_give(&c, number, type, given);
+    if (!s) s = ha_op_give("ha_histogram", x, number, type, given);
     if (!s) s = ha_histogram_check_most(h, &counted);
     if (!s) s = darray_copy_(from_0, counted, h->context, "ha_histogram");
     if (!s) memcpy(outside, given, ha_dtype_size(type));

@@ -96,26 +96,26 @@ HA_IN_ int ha_is_index_type(ha_dtype t) {
            t == HA_DTYPE_uint64_t;
 }
 
-HA_IN_ ha_status ha_index_check_type(const darray *at, const char *operation) {
-    ha_status s = ha_view_check(at, operation);
-    if (s || ha_is_index_type(at->type)) return s;
-    return ha_view_fail(HA_ERR_ARGUMENT, operation, at,
-                        "an index is of int32_t, uint32_t, int64_t or uint64_t");
+HA_IN_ ha_status ha_index_check_type(ha_named_view at, const char *operation) {
+    ha_status s = ha_named_view_check(at, operation);
+    if (s || ha_is_index_type(at.view->type)) return s;
+    return ha_named_view_fail(HA_ERR_ARGUMENT, operation, at,
+                              "an index is of int32_t, uint32_t, int64_t or uint64_t");
 }
 
 /* Two arrays of the same elements, which can be moved. */
 HA_IN_ ha_status ha_index_check_elements(ha_named_view result, ha_named_view argument,
                                          const char *operation) {
     const darray *y = result.view, *x = argument.view;
-    ha_status s = ha_view_check(y, operation);
-    if (!s) s = ha_view_check(x, operation);
+    ha_status s = ha_named_view_check(result, operation);
+    if (!s) s = ha_named_view_check(argument, operation);
     if (s) return s;
     if (y->type != x->type || !ha_views_match(y, x))
         return ha_pair_refuse(result, argument, "the types are not the same", operation);
     if (ha_index_moved(y->array->element)) return HA_OK;
-    return ha_view_fail(HA_ERR_UNSUPPORTED, operation, y,
-                        "elements of %zu bytes: those of 1, 2, 4, 8 and 16 bytes can be moved",
-                        y->array->element);
+    return ha_named_view_fail(
+        HA_ERR_UNSUPPORTED, operation, result,
+        "elements of %zu bytes: those of 1, 2, 4, 8 and 16 bytes can be moved", y->array->element);
 }
 
 /* The array that is written, and the one that is read. */
@@ -124,21 +124,22 @@ HA_IN_ ha_status ha_index_check_apart(ha_named_view y, ha_named_view x, const ch
     return ha_pair_refuse(y, x, "the result has, or may have, elements of an argument", operation);
 }
 
-HA_IN_ ha_status ha_index_check_row(const darray *x, const char *operation) {
-    if (x->rank == 1) return HA_OK;
-    return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "it has one dimension here");
+HA_IN_ ha_status ha_index_check_row(ha_named_view x, const char *operation) {
+    if (x.view->rank == 1) return HA_OK;
+    return ha_named_view_fail(HA_ERR_ARGUMENT, operation, x, "it has one dimension here");
 }
 
-HA_IN_ ha_status ha_index_check_mask(const darray *mask, const char *operation) {
-    ha_status s = ha_view_check(mask, operation);
-    if (s || mask->type == HA_DTYPE_uint8_t || mask->type == HA_DTYPE_bool) return s;
-    return ha_view_fail(HA_ERR_ARGUMENT, operation, mask, "a mask is of uint8_t or bool");
+HA_IN_ ha_status ha_index_check_mask(ha_named_view mask, const char *operation) {
+    ha_status s = ha_named_view_check(mask, operation);
+    if (s || mask.view->type == HA_DTYPE_uint8_t || mask.view->type == HA_DTYPE_bool) return s;
+    return ha_named_view_fail(HA_ERR_ARGUMENT, operation, mask, "a mask is of uint8_t or bool");
 }
 
-HA_IN_ ha_status ha_index_check_rank(const darray *x, int rank, int most, const char *operation) {
+HA_IN_ ha_status ha_index_check_rank(ha_named_view x, int rank, int most, const char *operation) {
     if (rank <= most) return HA_OK;
-    return ha_view_fail(HA_ERR_UNSUPPORTED, operation, x,
-                        "more than %d dimensions that do not follow each other in memory", most);
+    return ha_named_view_fail(HA_ERR_UNSUPPORTED, operation, x,
+                              "more than %d dimensions that do not follow each other in memory",
+                              most);
 }
 
 /* Are the extents of `all` those of `at`, and behind these the others of x? */
@@ -147,7 +148,8 @@ HA_IN_ ha_status ha_index_check_extents(ha_named_view moved, ha_named_view indic
     const darray *all = moved.view, *at = indices.view, *x = indexed.view;
     const ha_named_view arguments[] = {moved, indices, indexed};
     if (x->rank < 1)
-        return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "it has no dimension to be indexed");
+        return ha_named_view_fail(HA_ERR_ARGUMENT, operation, indexed,
+                                  "it has no dimension to be indexed");
     if (all->rank == at->rank + x->rank - 1 &&
         !memcmp(all->extent, at->extent, (size_t)at->rank * sizeof *at->extent) &&
         !memcmp(all->extent + at->rank, x->extent + 1, (size_t)(x->rank - 1) * sizeof *at->extent))
@@ -340,8 +342,9 @@ HA_IN_ ha_status ha_index_launch(const ha_op_key *key, const char *operation, ha
 }
 
 /* The n-th element, in the order of the indices, is the first one beyond the extent. */
-HA_IN_ ha_status ha_index_refuse(const darray *at, int64_t n, int64_t extent,
+HA_IN_ ha_status ha_index_refuse(ha_named_view indices, int64_t n, int64_t extent,
                                  const char *operation) {
+    const darray *const at = indices.view;
     int64_t index[HA_MOST_RANK];
     char number[80];
     ha_dvalue value;
@@ -356,12 +359,12 @@ HA_IN_ ha_status ha_index_refuse(const darray *at, int64_t n, int64_t extent,
     (void)ha_dvalue_print(value, number, sizeof number);
     for (int d = 0; d < at->rank; d++) index[d] += at->origin[d];
     if (extent == INT64_MAX && number[0] == '-') /* of what has no extent */
-        return ha_view_fail(HA_ERR_ARGUMENT, operation, at,
-                            "at (%s) there is %s: an index is not below zero",
-                            ha_show(at->rank, index).text, number);
-    return ha_view_fail(HA_ERR_ARGUMENT, operation, at,
-                        "at (%s) there is %s, which is no index of an extent of %lld",
-                        ha_show(at->rank, index).text, number, (long long)extent);
+        return ha_named_view_fail(HA_ERR_ARGUMENT, operation, indices,
+                                  "at (%s) there is %s: an index is not below zero",
+                                  ha_show(at->rank, index).text, number);
+    return ha_named_view_fail(HA_ERR_ARGUMENT, operation, indices,
+                              "at (%s) there is %s, which is no index of an extent of %lld",
+                              ha_show(at->rank, index).text, number, (long long)extent);
 }
 
 /* Whether somebody is writing: some openings tell the version only when they have ended. */
@@ -393,8 +396,9 @@ HA_IN_ void ha_index_note(ha_array *a, const ha_known_indices *k) {
 }
 
 /* Are all indices, of which there are some, in [0, extent)? What has a sign is beyond as well. */
-HA_IN_ ha_status ha_index_check(const darray *at, int64_t extent, const char *operation,
+HA_IN_ ha_status ha_index_check(ha_named_view indices, int64_t extent, const char *operation,
                                 ha_context *context) {
+    const darray *const at = indices.view;
     const size_t bytes = ha_dtype_size(at->type);
     ha_op_boxes b;
     ha_index_in_order(&b, at, NULL);
@@ -405,7 +409,7 @@ HA_IN_ ha_status ha_index_check(const darray *at, int64_t extent, const char *op
     const uint64_t greatest = (uint64_t)extent - 1 < most ? (uint64_t)extent - 1 : most;
     _Alignas(16) int64_t first[2] = {INT64_MAX, 0};
     const ha_kernel_result_ into = {NULL, 0, first};
-    if (!extent) return ha_index_refuse(at, 0, extent, operation);
+    if (!extent) return ha_index_refuse(indices, 0, extent, operation);
     ha_known_indices known = {.greatest = greatest,
                               .offset = b.of[0].offset,
                               .n = b.extent[0],
@@ -417,7 +421,7 @@ HA_IN_ ha_status ha_index_check(const darray *at, int64_t extent, const char *op
     const ha_status s = ha_index_launch(&key, operation, context, &box, given);
     if (!s && first[0] == INT64_MAX) ha_index_note(at->array, &known);
     if (s || first[0] == INT64_MAX) return s;
-    return ha_index_refuse(at, first[0], extent, operation);
+    return ha_index_refuse(indices, first[0], extent, operation);
 }
 
 #endif

@@ -87,10 +87,10 @@ HA_IN_ ha_status ha_inverse_tell(const darray *p, const int64_t *number, int64_t
     if (!before) return ha_fail(HA_ERR_MEMORY, "ha_inverse", "no memory to tell what is wrong");
     memset(before, 0, (size_t)n * sizeof *before);
     for (; i < n && !before[number[i]]; i++) before[number[i]] = i + 1;
-    const ha_status s = ha_view_fail(
-        HA_ERR_ARGUMENT, "ha_inverse", p, "no permutation: %lld is at (%lld) and at (%lld)",
-        (long long)number[i], (long long)(p->origin[0] + before[number[i]] - 1),
-        (long long)(p->origin[0] + i));
+    const ha_status s = ha_named_view_fail(
+        HA_ERR_ARGUMENT, "ha_inverse", (ha_named_view){"permutation", p},
+        "no permutation: %lld is at (%lld) and at (%lld)", (long long)number[i],
+        (long long)(p->origin[0] + before[number[i]] - 1), (long long)(p->origin[0] + i));
     HARRAY_FREE(before);
     return s;
 }
@@ -109,19 +109,20 @@ static ha_status ha_inverse_refuse(const darray *p) {
 }
 
 HA_IN_ ha_status ha_inverse_check(const darray *y, const darray *p) {
-    ha_status s = ha_index_check_type(y, "ha_inverse");
-    if (!s) s = ha_index_check_type(p, "ha_inverse");
-    if (!s) s = ha_index_check_row(y, "ha_inverse");
-    if (!s) s = ha_index_check_row(p, "ha_inverse");
-    if (s) return s;
     const ha_named_view places = {"y", y}, numbers = {"permutation", p};
+    ha_status s = ha_index_check_type(places, "ha_inverse");
+    if (!s) s = ha_index_check_type(numbers, "ha_inverse");
+    if (!s) s = ha_index_check_row(places, "ha_inverse");
+    if (!s) s = ha_index_check_row(numbers, "ha_inverse");
+    if (s) return s;
     if (y->extent[0] != p->extent[0])
         return ha_pair_refuse(places, numbers, "the extents are not the same", "ha_inverse");
     if (ha_view_is_empty(y)) return HA_OK;
     if (y->array->element == sizeof(uint32_t) &&
         y->extent[0] - 1 > (y->type == HA_DTYPE_int32_t ? INT32_MAX : (int64_t)UINT32_MAX))
-        return ha_view_fail(HA_ERR_ARGUMENT, "ha_inverse", y, "its places do not fit its type");
-    s = ha_op_check_written(y, "ha_inverse");
+        return ha_named_view_fail(HA_ERR_ARGUMENT, "ha_inverse", places,
+                                  "its places do not fit its type");
+    s = ha_op_check_written(places, "ha_inverse");
     return s ? s : ha_index_check_apart(places, numbers, "ha_inverse");
 }
 
@@ -146,7 +147,7 @@ HA_IN_ ha_status ha_inverse_places(const darray *places, const darray *p, ha_con
 HA_IN_ ha_status ha_inverse_run(const darray *y, const darray *p, ha_context *context) {
     ha_status s = ha_inverse_check(y, p);
     if (s || ha_view_is_empty(y)) return s;
-    s = ha_index_check(p, p->extent[0], "ha_inverse", context);
+    s = ha_index_check((ha_named_view){"permutation", p}, p->extent[0], "ha_inverse", context);
     if (s) return s;
     const darray places = darray_new(y->type, 1, y->extent, context);
     if (!places.array) return ha_status_of_nothing();

@@ -8,15 +8,16 @@
 
 HA_IN_ ha_status ha_offsets_check(const darray *offsets, const darray *counts) {
     const char *operation = "ha_scan_offsets";
-    ha_status s = ha_index_check_type(offsets, operation);
-    if (!s) s = ha_view_check(counts, operation);
-    if (!s) s = ha_index_check_row(offsets, operation);
-    if (!s) s = ha_index_check_row(counts, operation);
-    if (!s) s = ha_op_check_written(offsets, operation);
+    ha_status s = ha_index_check_type(HA_ARGUMENT_(offsets), operation);
+    if (!s) s = ha_named_view_check(HA_ARGUMENT_(counts), operation);
+    if (!s) s = ha_index_check_row(HA_ARGUMENT_(offsets), operation);
+    if (!s) s = ha_index_check_row(HA_ARGUMENT_(counts), operation);
+    if (!s) s = ha_op_check_written(HA_ARGUMENT_(offsets), operation);
     if (s) return s;
     const ha_number_kind kind = ha_dtype_kind(counts->type);
     if (kind != HA_KIND_SIGNED && kind != HA_KIND_UNSIGNED)
-        return ha_view_fail(HA_ERR_ARGUMENT, operation, counts, "a count is an integer");
+        return ha_named_view_fail(HA_ERR_ARGUMENT, operation, HA_ARGUMENT_(counts),
+                                  "a count is an integer");
     if (offsets->extent[0] - 1 != counts->extent[0])
         return ha_pair_refuse(HA_ARGUMENT_(offsets), HA_ARGUMENT_(counts),
                               "there is one offset more than there are counts", operation);
@@ -26,11 +27,14 @@ HA_IN_ ha_status ha_offsets_check(const darray *offsets, const darray *counts) {
 
 HA_IN_ ha_status ha_offsets_reduce(const darray *counts, const ha_op_table *lanes, int lane,
                                    ha_reduction op, ha_context *context, ha_dvalue *result) {
-    ha_op_reduction r = {
-        {.operation = "ha_scan_offsets", .context = context, .arrays = 1, .view = {counts}},
-        lanes,
-        lane,
-        op};
+    ha_op_reduction r = {{.operation = "ha_scan_offsets",
+                          .context = context,
+                          .arrays = 1,
+                          .view = {counts},
+                          .name = {"counts"}},
+                         lanes,
+                         lane,
+                         op};
     return ha_op_reduce(&r, 1, result);
 }
 
@@ -44,8 +48,9 @@ HA_IN_ ha_status ha_offsets_check_signs(const darray *counts, ha_context *contex
     if (!s) s = darray_get_(*counts, 1, &index, &least, NULL);
     if (!s) s = ha_dvalue_convert(least, HA_DTYPE_int64_t, &least);
     if (s || least.as_int64_t >= 0) return s;
-    return ha_view_fail(HA_ERR_ARGUMENT, "ha_scan_offsets", counts, "at (%lld) there is %lld",
-                        (long long)index, (long long)least.as_int64_t);
+    return ha_named_view_fail(HA_ERR_ARGUMENT, "ha_scan_offsets", HA_ARGUMENT_(counts),
+                              "at (%lld) there is %lld: a count is not below zero",
+                              (long long)index, (long long)least.as_int64_t);
 }
 
 /* Does the sum fit? That of 64 bits may have wrapped around: the sum in double is near enough to tell how often. */
@@ -65,8 +70,9 @@ HA_IN_ ha_status ha_offsets_check_sum(const darray *offsets, const darray *count
                                                                : UINT64_MAX;
     const int wrapped = near.as_double - (double)sum.as_uint64_t > 0x1p63;
     if (!wrapped && sum.as_uint64_t <= most) return HA_OK;
-    return ha_view_fail(HA_ERR_ARGUMENT, "ha_scan_offsets", offsets,
-                        "the sum of the counts, %.17g, does not fit its type", near.as_double);
+    return ha_named_view_fail(HA_ERR_ARGUMENT, "ha_scan_offsets", HA_ARGUMENT_(offsets),
+                              "the sum of the counts, %.17g, does not fit its type",
+                              near.as_double);
 }
 
 /* In an array of its own, so that nothing has been changed when anything fails. */
@@ -107,6 +113,7 @@ ha_status ha_scan_offsets_(darray offsets, darray counts, ha_context *context, c
 
 ha_status ha_differences_(darray y, darray x, int dimension, ha_context *context,
                           const char *site) {
+    const ha_named_view result = {"y", &y}, all = {"x", &x};
     darray next = x, own = x;
     ha_op_call c = {.operation = "ha_differences",
                     .context = context,
@@ -116,15 +123,15 @@ ha_status ha_differences_(darray y, darray x, int dimension, ha_context *context
                     .name = {"y", "a part of x", "a part of x"}};
     ha_status s = HA_OK;
     HA_FROM(site) {
-        s = ha_split_check_dimension(&x, dimension, c.operation);
-        if (!s) s = ha_view_check(&y, c.operation);
+        s = ha_split_check_dimension(all, dimension, c.operation);
+        if (!s) s = ha_named_view_check(result, c.operation);
         if (!s) {
             own.extent[dimension] = --next.extent[dimension];
             next.offset += next.stride[dimension];
             s = ha_extents_equal(y.rank, y.extent, own.rank, own.extent)
                     ? ha_op_run_line(&c, &ha_op_subtract, HA_SUBTRACT)
-                    : ha_pair_refuse((ha_named_view){"y", &y}, (ha_named_view){"x", &x},
-                                     "the extents are not those, but one less there", c.operation);
+                    : ha_pair_refuse(result, all, "the extents are not those, but one less there",
+                                     c.operation);
         }
     }
     return s;

@@ -212,21 +212,22 @@ HA_IN_ ha_status ha_beside_look(ha_beside_call *c) {
 /* Are there as many elements as records in each dimension? */
 HA_IN_ ha_status ha_beside_check(const ha_beside_call *c) {
     ha_records *r = c->apply.records;
-    ha_status s = ha_view_check(&c->x, ha_beside_name);
+    const ha_named_view x = {"x", &c->x};
+    ha_status s = ha_named_view_check(x, ha_beside_name);
     if (s) return s;
     int is = c->x.rank == ha_records_rank(r);
     for (int d = 0; d < c->x.rank && is; d++) is = c->x.extent[d] == ha_records_extent(r, d);
     if (!is) {
         char array[200];
         ha_text t = ha_text_into(array, sizeof array);
-        ha_argument_print(&(ha_named_view){"x", &c->x}, &t);
+        ha_argument_print(&x, &t);
         return ha_fail(HA_ERR_ARGUMENT, ha_beside_name,
                        "%s, and records %s: the extents are not the same", array,
                        ha_records_label(r).text);
     }
     return c->x.type != HA_DTYPE_NONE ? HA_OK
-                                      : ha_view_fail(HA_ERR_ARGUMENT, ha_beside_name, &c->x,
-                                                     "its elements are no numbers");
+                                      : ha_named_view_fail(HA_ERR_ARGUMENT, ha_beside_name, x,
+                                                           "its elements are no numbers");
 }
 
 /* The part of the array that meets records of the box, with their indices. */

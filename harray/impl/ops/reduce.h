@@ -25,14 +25,15 @@ HA_IN_ ha_status ha_op_check_reduction(ha_op_reduction *r) {
     if (s) return s;
     c->key.tree = ha_op_tree_of(c->key.line->gives, r->operation);
     if (c->key.tree) return HA_OK;
-    return ha_view_fail(HA_ERR_ARGUMENT, c->operation, c->view[0], "there is no %s of %s",
-                        ha_op_name_of((int)r->operation), ha_dtype_name(c->view[0]->type));
+    return ha_named_view_fail(HA_ERR_ARGUMENT, c->operation, ha_op_argument(c, 0),
+                              "there is no %s of %s", ha_op_name_of((int)r->operation),
+                              ha_dtype_name(c->view[0]->type));
 }
 
 HA_IN_ ha_status ha_op_reduce_none(const ha_op_reduction *r, void *result) {
     if (r->operation == HA_MIN || r->operation == HA_MAX || r->operation >= HA_MIN_AT)
-        return ha_view_fail(HA_ERR_ARGUMENT, r->call.operation, r->call.view[0],
-                            "no elements have a least or a greatest one");
+        return ha_named_view_fail(HA_ERR_ARGUMENT, r->call.operation, ha_op_argument(&r->call, 0),
+                                  "no elements have a least or a greatest one");
     r->call.key.tree->reduction.end(NULL, result);
     return HA_OK;
 }
@@ -87,8 +88,9 @@ HA_IN_ ha_status ha_op_check_result(const char *operation, const char *what, ha_
                    what);
 }
 
-/* To where the caller wants it, as the type that it has there: that has been checked. */
-HA_IN_ ha_status ha_op_give(const ha_op_call *c, ha_dvalue value, ha_dtype type, void *result) {
+/* To where the caller wants it, as the type that it has there: that has been checked. It is a result of a view. */
+HA_IN_ ha_status ha_op_give(const char *operation, ha_named_view of, ha_dvalue value, ha_dtype type,
+                            void *result) {
     char number[80];
     if (value.type == type) {
         ha_copy_number(result, value.bytes, ha_dtype_size(type));
@@ -100,8 +102,8 @@ HA_IN_ ha_status ha_op_give(const ha_op_call *c, ha_dvalue value, ha_dtype type,
     if (!objection && ha_op_overflows(value, given)) objection = "does not fit";
     if (objection) {
         (void)ha_dvalue_print(value, number, sizeof number);
-        return ha_view_fail(HA_ERR_ARGUMENT, c->operation, c->view[0], "the result, %s, as %s: %s",
-                            number, ha_dtype_name(type), objection);
+        return ha_named_view_fail(HA_ERR_ARGUMENT, operation, of, "the result, %s, as %s: %s",
+                                  number, ha_dtype_name(type), objection);
     }
     memcpy(result, given.bytes, ha_dtype_size(type));
     return HA_OK;
@@ -109,16 +111,17 @@ HA_IN_ ha_status ha_op_give(const ha_op_call *c, ha_dvalue value, ha_dtype type,
 
 static ha_status ha_op_reduce_to(ha_op_reduction *r, ha_dtype type, void *result,
                                  const char *site) {
+    const ha_named_view x = ha_op_argument(&r->call, 0);
     ha_dvalue value;
     ha_status s = HA_OK;
     HA_FROM(site) {
         s = ha_op_check_result(r->call.operation, "the result", type, result);
         if (!s) s = ha_op_reduce(r, 1, &value);
         if (!s && r->operation >= HA_MIN_AT && ha_op_rounds(value, type))
-            s = ha_view_fail(HA_ERR_ARGUMENT, r->call.operation, r->call.view[0],
-                             "the place, %lld, would be another one as %s",
-                             (long long)value.as_int64_t, ha_dtype_name(type));
-        if (!s) s = ha_op_give(&r->call, value, type, result);
+            s = ha_named_view_fail(HA_ERR_ARGUMENT, r->call.operation, x,
+                                   "the place, %lld, would be another one as %s",
+                                   (long long)value.as_int64_t, ha_dtype_name(type));
+        if (!s) s = ha_op_give(r->call.operation, x, value, type, result);
     }
     return s;
 }
@@ -187,7 +190,9 @@ static ha_status ha_op_norm(ha_op_call c, const ha_op_table *lanes, ha_norm_kind
         if (!s) s = ha_op_check_result(c.operation, "the result", type, result);
         if (!s)
             s = kind == HA_NORM_2 ? ha_op_norm_2(&r, size, &norm) : ha_op_norm_of_sizes(&r, &norm);
-        if (!s) s = ha_op_give(&r.call, ha_dvalue_of_double(norm), type, result);
+        if (!s)
+            s = ha_op_give(c.operation, ha_op_argument(&c, 0), ha_dvalue_of_double(norm), type,
+                           result);
     }
     return s;
 }
@@ -196,19 +201,21 @@ static ha_status ha_op_norm(ha_op_call c, const ha_op_table *lanes, ha_norm_kind
 
 ha_status ha_reduce_(ha_reduction op, darray x, ha_dtype type, void *result, ha_context *context,
                      const char *site) {
-    ha_op_reduction r = {{.operation = "ha_reduce", .context = context, .arrays = 1, .view = {&x}},
-                         &ha_op_lanes_of_value,
-                         HA_LANE_VALUE_,
-                         op};
+    ha_op_reduction r = {
+        {.operation = "ha_reduce", .context = context, .arrays = 1, .view = {&x}, .name = {"x"}},
+        &ha_op_lanes_of_value,
+        HA_LANE_VALUE_,
+        op};
     return ha_op_reduce_to(&r, type, result, site);
 }
 
 ha_status ha_count_elements_(darray x, ha_dtype type, void *result, ha_context *context,
                              const char *site) {
-    ha_op_reduction r = {{.operation = "ha_count", .context = context, .arrays = 1, .view = {&x}},
-                         &ha_op_lanes_of_is_there,
-                         HA_LANE_IS_THERE_,
-                         HA_SUM};
+    ha_op_reduction r = {
+        {.operation = "ha_count", .context = context, .arrays = 1, .view = {&x}, .name = {"x"}},
+        &ha_op_lanes_of_is_there,
+        HA_LANE_IS_THERE_,
+        HA_SUM};
     return ha_op_reduce_to(&r, type, result, site);
 }
 
@@ -227,7 +234,8 @@ ha_status ha_dot_(darray x, darray y, ha_dtype type, void *result, ha_context *c
 
 ha_status ha_norm_(ha_norm_kind kind, darray x, ha_dtype type, void *result, ha_context *context,
                    const char *site) {
-    const ha_op_call c = {.operation = "ha_norm", .context = context, .arrays = 1, .view = {&x}};
+    const ha_op_call c = {
+        .operation = "ha_norm", .context = context, .arrays = 1, .view = {&x}, .name = {"x"}};
     return ha_op_norm(c, &ha_op_lanes_of_size, kind, type, result, site);
 }
 

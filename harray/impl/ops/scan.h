@@ -149,7 +149,8 @@ HA_IN_ ha_dvalue ha_scan_first(ha_dtype type, ha_reduction op) {
 
 /* The line of the operation, of the type of x. */
 HA_IN_ ha_status ha_scan_check_operation(ha_scanning *s, ha_reduction op, const darray *x) {
-    ha_op_call c = {.operation = s->operation, .word = (int)op, .arrays = 1, .view = {x}};
+    ha_op_call c = {
+        .operation = s->operation, .word = (int)op, .arrays = 1, .view = {x}, .name = {"x"}};
     const ha_status status = ha_op_check_line(&c, &ha_op_joins, ha_scan_operation(op));
     s->key.type = c.key.type;
     s->key.line = c.key.line;
@@ -159,7 +160,7 @@ HA_IN_ ha_status ha_scan_check_operation(ha_scanning *s, ha_reduction op, const 
 HA_IN_ ha_status ha_scan_check(ha_scanning *s, ha_reduction op, const darray *y, const darray *x) {
     const char *operation = s->operation;
     ha_status status = ha_scan_check_operation(s, op, x);
-    if (!status) status = ha_view_check(y, operation);
+    if (!status) status = ha_named_view_check(HA_ARGUMENT_(y), operation);
     if (status) return status;
     if (y->type != x->type)
         return ha_pair_refuse(HA_ARGUMENT_(y), HA_ARGUMENT_(x), "the types are not the same",
@@ -167,7 +168,7 @@ HA_IN_ ha_status ha_scan_check(ha_scanning *s, ha_reduction op, const darray *y,
     if (!ha_extents_equal(y->rank, y->extent, x->rank, x->extent))
         return ha_pair_refuse(HA_ARGUMENT_(y), HA_ARGUMENT_(x), "the extents are not the same",
                               operation);
-    status = ha_op_check_written(y, operation);
+    status = ha_op_check_written(HA_ARGUMENT_(y), operation);
     if (status || ha_view_is_empty(y)) return status;
     darray from_0 = *x; /* wherever their indices begin */
     memcpy(from_0.origin, y->origin, sizeof from_0.origin);
@@ -209,9 +210,9 @@ HA_IN_ ha_status ha_scan_run(ha_reduction op, const darray *y, const darray *x, 
         .key = {.make = ha_scan_make, .of = {kind == HA_EXCLUSIVE ? HA_SCAN_EXCLUSIVE_ : 0}}};
     ha_status status = ha_op_check_word(&ha_op_scan_words, s.operation, (int)op);
     if (!status) status = ha_op_check_word(&ha_op_kind_words, s.operation, (int)kind);
-    if (!status) status = ha_view_check(x, s.operation);
+    if (!status) status = ha_named_view_check(HA_ARGUMENT_(x), s.operation);
     if (!status && dimension != HA_SCAN_ALL_)
-        status = ha_split_check_dimension(x, dimension, s.operation);
+        status = ha_split_check_dimension(HA_ARGUMENT_(x), dimension, s.operation);
     if (!status) status = ha_scan_check(&s, op, y, x);
     if (status || ha_view_is_empty(y)) return status;
     s.begin = ha_scan_first(s.key.type->number, op);

@@ -9,7 +9,7 @@ static const ha_op_line ha_scatter_assign_line = {.word = "assign"};
 
 /* The line of an operation; of HA_ASSIGN bytes. */
 HA_IN_ ha_status ha_scatter_line(const darray *y, int op, ha_op_key *key) {
-    ha_op_call c = {.operation = "ha_scatter", .word = op, .arrays = 1, .view = {y}};
+    ha_op_call c = {.operation = "ha_scatter", .word = op, .arrays = 1, .view = {y}, .name = {"y"}};
     key->type = ha_index_moved(y->array->element);
     key->line = &ha_scatter_assign_line;
     key->of[1] = op;
@@ -22,12 +22,12 @@ HA_IN_ ha_status ha_scatter_line(const darray *y, int op, ha_op_key *key) {
 
 HA_IN_ ha_status ha_scatter_check(const darray *y, const darray *at, const darray *x) {
     ha_status s = ha_index_check_elements(HA_ARGUMENT_(y), HA_ARGUMENT_(x), "ha_scatter");
-    if (!s) s = ha_index_check_type(at, "ha_scatter");
+    if (!s) s = ha_index_check_type(HA_ARGUMENT_(at), "ha_scatter");
     if (!s)
         s = ha_index_check_extents(HA_ARGUMENT_(x), HA_ARGUMENT_(at), HA_ARGUMENT_(y),
                                    "ha_scatter");
     if (s || ha_view_is_empty(x) || ha_view_is_empty(y)) return s;
-    s = ha_op_check_written(y, "ha_scatter");
+    s = ha_op_check_written(HA_ARGUMENT_(y), "ha_scatter");
     if (!s) s = ha_index_check_apart(HA_ARGUMENT_(y), HA_ARGUMENT_(at), "ha_scatter");
     return s ? s : ha_index_check_apart(HA_ARGUMENT_(y), HA_ARGUMENT_(x), "ha_scatter");
 }
@@ -98,9 +98,10 @@ HA_IN_ ha_status ha_scatter_launch(const ha_op_key *key, const darray *y, const 
     ha_scattering s = {.key = *key, .at = at, .context = context, .all = darray_size(*at)};
     ha_scatter_split(y, at, x, &s.first, &s.rest);
     const int most = HA_MOST_RANK - s.rest.rank;
-    ha_status status = ha_index_check_rank(y, s.rest.rank, HA_MAPPING_RANK, "ha_scatter");
-    if (!status) status = ha_index_check_rank(at, s.first.rank, most, "ha_scatter");
-    if (!status) status = ha_index_check(at, y->extent[0], "ha_scatter", context);
+    ha_status status = ha_index_check_rank(HA_ARGUMENT_(y), s.rest.rank, HA_MAPPING_RANK,
+                                           "ha_scatter");
+    if (!status) status = ha_index_check_rank(HA_ARGUMENT_(at), s.first.rank, most, "ha_scatter");
+    if (!status) status = ha_index_check(HA_ARGUMENT_(at), y->extent[0], "ha_scatter", context);
     if (status) return status;
     s.key.rank = s.first.rank + HA_INDEX_RANK * s.rest.rank;
     s.of_y = ha_index_typed(y->array, s.rest.of[0].offset, 1, y->extent, y->stride, s.rest.rank,

@@ -111,46 +111,47 @@ HA_IN_ ha_status ha_sort_run(ha_sorting *s) {
 
 /* ---- the calls ----------------------------------------------------------------------------------- */
 
-HA_IN_ ha_status ha_sort_check(const darray *x, ha_sort_order order, const char *operation) {
+HA_IN_ ha_status ha_sort_check(ha_named_view x, ha_sort_order order, const char *operation) {
     ha_status s = ha_op_check_word(&ha_op_order_words, operation, (int)order);
     if (!s) s = ha_sort_check_type(x, operation);
     return s ? s : ha_index_check_row(x, operation);
 }
 
 /* Do numbers below n fit the type of `at`? */
-HA_IN_ ha_status ha_sort_check_fits(const darray *at, int64_t n, const char *operation) {
-    if (at->array->element == sizeof(uint64_t) ||
-        n <= (at->type == HA_DTYPE_int32_t ? INT32_MAX : (int64_t)UINT32_MAX))
+HA_IN_ ha_status ha_sort_check_fits(ha_named_view at, int64_t n, const char *operation) {
+    if (at.view->array->element == sizeof(uint64_t) ||
+        n <= (at.view->type == HA_DTYPE_int32_t ? INT32_MAX : (int64_t)UINT32_MAX))
         return HA_OK;
-    return ha_view_fail(HA_ERR_ARGUMENT, operation, at,
-                        "the numbers of %lld elements do not fit its type", (long long)n);
+    return ha_named_view_fail(HA_ERR_ARGUMENT, operation, at,
+                              "the numbers of %lld elements do not fit its type", (long long)n);
 }
 
 ha_status ha_sort_(darray x, ha_sort_order order, ha_context *context, const char *site) {
+    const ha_named_view named = {"x", &x};
     ha_sorting s = {
         .operation = "ha_sort", .context = context, .x = x, .descending = order == HA_DESCENDING};
     const int is_kept = ha_first_error.status != HA_OK;
     ha_status status = HA_OK;
     HA_FROM(site) {
-        status = ha_sort_check(&x, order, s.operation);
-        if (!status) status = ha_op_check_written(&x, s.operation);
+        status = ha_sort_check(named, order, s.operation);
+        if (!status) status = ha_op_check_written(named, s.operation);
         if (!status) status = ha_op_told(ha_sort_run(&s), is_kept, s.operation);
     }
     return status;
 }
 
-HA_IN_ ha_status ha_sorting_check(const darray *at, const darray *x, ha_sort_order order) {
+HA_IN_ ha_status ha_sorting_check(ha_named_view at, ha_named_view x, ha_sort_order order) {
+    const int64_t n = x.view->extent[0];
     ha_status s = ha_sort_check(x, order, "ha_sorting");
     if (!s) s = ha_index_check_type(at, "ha_sorting");
     if (!s) s = ha_index_check_row(at, "ha_sorting");
     if (s) return s;
-    if (at->extent[0] != x->extent[0])
-        return ha_pair_refuse(HA_ARGUMENT_(at), HA_ARGUMENT_(x), "the extents are not the same",
-                              "ha_sorting");
-    s = ha_sort_check_fits(at, x->extent[0], "ha_sorting");
+    if (at.view->extent[0] != n)
+        return ha_pair_refuse(at, x, "the extents are not the same", "ha_sorting");
+    s = ha_sort_check_fits(at, n, "ha_sorting");
     if (!s) s = ha_op_check_written(at, "ha_sorting");
-    if (s || ha_view_is_empty(at)) return s;
-    return ha_index_check_apart(HA_ARGUMENT_(at), HA_ARGUMENT_(x), "ha_sorting");
+    if (s || ha_view_is_empty(at.view)) return s;
+    return ha_index_check_apart(at, x, "ha_sorting");
 }
 
 ha_status ha_sorting_(darray at, darray x, ha_sort_order order, ha_context *context,
@@ -164,7 +165,7 @@ ha_status ha_sorting_(darray at, darray x, ha_sort_order order, ha_context *cont
     const int is_kept = ha_first_error.status != HA_OK;
     ha_status status = HA_OK;
     HA_FROM(site) {
-        status = ha_sorting_check(&at, &x, order);
+        status = ha_sorting_check((ha_named_view){"at", &at}, (ha_named_view){"x", &x}, order);
         if (!status) status = ha_op_told(ha_sort_run(&s), is_kept, s.operation);
     }
     return status;

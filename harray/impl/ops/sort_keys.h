@@ -67,14 +67,14 @@ HA_IN_ void ha_sort_put_key(ha_text *t, const char *name, const ha_sort_form *f)
 /* Elements are looked at as their bits. */
 HA_IN_ ha_dtype ha_sort_bits(size_t bytes) { return ha_index_moved(bytes)->type; }
 
-HA_IN_ ha_status ha_sort_check_type(const darray *x, const char *operation) {
-    ha_status s = ha_view_check(x, operation);
+HA_IN_ ha_status ha_sort_check_type(ha_named_view x, const char *operation) {
+    ha_status s = ha_named_view_check(x, operation);
     if (s) return s;
-    const ha_number_kind kind = ha_dtype_kind(x->type);
-    if (x->type == HA_DTYPE_bool || kind == HA_KIND_SIGNED || kind == HA_KIND_UNSIGNED ||
+    const ha_number_kind kind = ha_dtype_kind(x.view->type);
+    if (x.view->type == HA_DTYPE_bool || kind == HA_KIND_SIGNED || kind == HA_KIND_UNSIGNED ||
         kind == HA_KIND_REAL)
         return HA_OK;
-    return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "elements of this type have no order");
+    return ha_named_view_fail(HA_ERR_ARGUMENT, operation, x, "elements of this type have no order");
 }
 
 #endif

@@ -10,11 +10,11 @@
 
 HA_IN_ ha_status ha_by_key_check(const darray *keys, const darray *values, ha_sort_order order) {
     static const char operation[] = "ha_sort_by_key";
-    ha_status s = ha_sort_check(keys, order, operation);
-    if (!s) s = ha_op_check_written(keys, operation);
+    ha_status s = ha_sort_check(HA_ARGUMENT_(keys), order, operation);
+    if (!s) s = ha_op_check_written(HA_ARGUMENT_(keys), operation);
     const ha_named_view moved = HA_ARGUMENT_(values);
     if (!s) s = ha_index_check_elements(moved, moved, operation);
-    if (!s) s = ha_op_check_written(values, operation);
+    if (!s) s = ha_op_check_written(moved, operation);
     if (s) return s;
     if (values->rank < 1 || values->extent[0] != keys->extent[0])
         return ha_pair_refuse(HA_ARGUMENT_(keys), HA_ARGUMENT_(values),
@@ -85,9 +85,9 @@ ha_status ha_sort_by_key_(darray keys, darray values, ha_sort_order order, ha_co
 HA_IN_ ha_status ha_unique_check(const darray *y, const darray *x, ha_dtype type,
                                  const void *count) {
     ha_status s = ha_index_check_elements(HA_ARGUMENT_(y), HA_ARGUMENT_(x), "ha_unique");
-    if (!s) s = ha_index_check_row(y, "ha_unique");
-    if (!s) s = ha_index_check_row(x, "ha_unique");
-    if (!s) s = ha_op_check_written(y, "ha_unique");
+    if (!s) s = ha_index_check_row(HA_ARGUMENT_(y), "ha_unique");
+    if (!s) s = ha_index_check_row(HA_ARGUMENT_(x), "ha_unique");
+    if (!s) s = ha_op_check_written(HA_ARGUMENT_(y), "ha_unique");
     if (!s) s = ha_op_check_result("ha_unique", "the count", type, count);
     if (s || ha_view_is_empty(y) || ha_view_is_empty(x)) return s;
     return ha_index_check_apart(HA_ARGUMENT_(y), HA_ARGUMENT_(x), "ha_unique");
@@ -217,17 +217,17 @@ HA_IN_ void ha_bound_make(ha_op_kernel *k, const ha_op_key *key) {
 HA_IN_ ha_status ha_bound_check(const darray *at, const darray *x, const darray *values,
                                 const char *operation) {
     const ha_named_view place = {"at", at}, sorted = {"x", x}, given = {"values", values};
-    ha_status s = ha_sort_check_type(x, operation);
-    if (!s) s = ha_view_check(values, operation);
-    if (!s) s = ha_index_check_type(at, operation);
-    if (!s) s = ha_index_check_row(x, operation);
+    ha_status s = ha_sort_check_type(sorted, operation);
+    if (!s) s = ha_named_view_check(given, operation);
+    if (!s) s = ha_index_check_type(place, operation);
+    if (!s) s = ha_index_check_row(sorted, operation);
     if (s) return s;
     if (values->type != x->type)
         return ha_pair_refuse(sorted, given, "the types are not the same", operation);
     if (!ha_extents_equal(at->rank, at->extent, values->rank, values->extent))
         return ha_pair_refuse(place, given, "the extents are not the same", operation);
-    s = ha_sort_check_fits(at, x->extent[0], operation);
-    if (!s) s = ha_op_check_written(at, operation);
+    s = ha_sort_check_fits(place, x->extent[0], operation);
+    if (!s) s = ha_op_check_written(place, operation);
     if (s || ha_view_is_empty(at)) return s;
     s = ha_index_check_apart(place, given, operation);
     return s || ha_view_is_empty(x) ? s : ha_index_check_apart(place, sorted, operation);

@@ -36,34 +36,36 @@ HA_IN_ darray ha_sparse_part(darray x, int64_t n) {
 
 /* ---- what is refused ----------------------------------------------------------------------------- */
 
+HA_IN_ ha_named_view ha_sparse_at(const ha_sparse *v, int side) {
+    return (ha_named_view){side ? "y_at" : "x_at", &v->at[side]};
+}
+
 HA_IN_ ha_status ha_sparse_check_side(const ha_sparse *v, int side) {
-    const darray *at = &v->at[side], *values = &v->values[side];
-    const ha_named_view places = {side ? "y_at" : "x_at", at}, given = {side ? "y" : "x", values};
+    const ha_named_view z_at = {"z_at", &v->z_at}, at = ha_sparse_at(v, side);
+    const ha_named_view values = {side ? "y" : "x", &v->values[side]};
     ha_status s = ha_index_check_type(at, v->operation);
     if (!s) s = ha_index_check_row(at, v->operation);
-    if (!s) s = ha_view_check(values, v->operation);
+    if (!s) s = ha_named_view_check(values, v->operation);
     if (!s) s = ha_index_check_row(values, v->operation);
     if (s) return s;
-    if (at->type != v->z_at.type)
-        return ha_pair_refuse((ha_named_view){"z_at", &v->z_at}, places,
-                              "the types are not the same", v->operation);
-    if (at->extent[0] == values->extent[0]) return HA_OK;
-    return ha_pair_refuse(places, given, "there are not as many values as indices", v->operation);
+    if (at.view->type != v->z_at.type)
+        return ha_pair_refuse(z_at, at, "the types are not the same", v->operation);
+    if (at.view->extent[0] == values.view->extent[0]) return HA_OK;
+    return ha_pair_refuse(at, values, "there are not as many values as indices", v->operation);
 }
 
 /* What does not depend on indices. The types of values are those of an operation on no elements. */
 static ha_status ha_sparse_check(const ha_sparse *v, ha_dtype type, const void *count) {
+    const ha_named_view z_at = {"z_at", &v->z_at}, z = {"z", &v->z};
     ha_status s = ha_op_check_word(&ha_op_combine_words, v->operation, v->op);
-    if (!s) s = ha_index_check_type(&v->z_at, v->operation);
-    if (!s) s = ha_index_check_row(&v->z_at, v->operation);
-    if (!s) s = ha_op_check_written(&v->z_at, v->operation);
-    if (!s) s = ha_view_check(&v->z, v->operation);
-    if (!s) s = ha_index_check_row(&v->z, v->operation);
-    if (!s) s = ha_op_check_written(&v->z, v->operation);
+    if (!s) s = ha_index_check_type(z_at, v->operation);
+    if (!s) s = ha_index_check_row(z_at, v->operation);
+    if (!s) s = ha_op_check_written(z_at, v->operation);
+    if (!s) s = ha_named_view_check(z, v->operation);
+    if (!s) s = ha_index_check_row(z, v->operation);
+    if (!s) s = ha_op_check_written(z, v->operation);
     for (int side = 0; side < 2 && !s; side++) s = ha_sparse_check_side(v, side);
-    if (!s)
-        s = ha_index_check_apart((ha_named_view){"z_at", &v->z_at}, (ha_named_view){"z", &v->z},
-                                 v->operation);
+    if (!s) s = ha_index_check_apart(z_at, z, v->operation);
     if (!s) s = ha_op_check_result(v->operation, "the count", type, count);
     if (s) return s;
     return ha_combine(v->op, ha_sparse_part(v->z, 0), ha_sparse_part(v->values[0], 0),
@@ -71,9 +73,9 @@ static ha_status ha_sparse_check(const ha_sparse *v, ha_dtype type, const void *
 }
 
 /* Each index is greater than the one before it. */
-static ha_status ha_sparse_check_order(ha_sparse *v, const darray *at) {
-    const int64_t n = at->extent[0];
-    const darray from_0 = ha_sparse_part(*at, n);
+static ha_status ha_sparse_check_order(ha_sparse *v, ha_named_view at) {
+    const int64_t n = at.view->extent[0];
+    const darray from_0 = ha_sparse_part(*at.view, n);
     darray mask;
     int64_t wrong, first;
     ha_status s = n ? ha_index_check(at, INT64_MAX, v->operation, v->context) : HA_OK;
@@ -86,18 +88,17 @@ static ha_status ha_sparse_check_order(ha_sparse *v, const darray *at) {
     if (s || !wrong) return s;
     s = ha_reduce(HA_MAX_AT, mask, &first, v->context);
     if (s) return s;
-    return ha_view_fail(HA_ERR_ARGUMENT, v->operation, at,
-                        "the index at (%lld) is not greater than the one before it",
-                        (long long)(at->origin[0] + first + 1));
+    return ha_named_view_fail(HA_ERR_ARGUMENT, v->operation, at,
+                              "the index at (%lld) is not greater than the one before it",
+                              (long long)(at.view->origin[0] + first + 1));
 }
 
 HA_IN_ ha_status ha_sparse_check_room(const ha_sparse *v) {
-    const darray *const short_of = v->z_at.extent[0] < v->count ? &v->z_at
-                                   : v->z.extent[0] < v->count  ? &v->z
-                                                                : NULL;
-    if (!short_of) return HA_OK;
-    return ha_view_fail(HA_ERR_ARGUMENT, v->operation, short_of, "there is no room for %lld",
-                        (long long)v->count);
+    const ha_named_view z_at = {"z_at", &v->z_at}, z = {"z", &v->z};
+    const int has_places = v->z_at.extent[0] >= v->count;
+    if (has_places && v->z.extent[0] >= v->count) return HA_OK;
+    return ha_named_view_fail(HA_ERR_ARGUMENT, v->operation, has_places ? z : z_at,
+                              "there is no room for %lld", (long long)v->count);
 }
 
 /* ---- places -------------------------------------------------------------------------------------- */
@@ -184,18 +185,18 @@ static ha_status ha_sparse_union(ha_sparse *v, const darray *place) {
 }
 
 HA_IN_ ha_status ha_sparse_run(ha_sparse *v, ha_dtype type, void *result) {
-    const ha_op_call c = {.operation = v->operation, .view = {&v->z_at}};
+    const ha_named_view z_at = {"z_at", &v->z_at};
     _Alignas(16) char count[16];
     darray place[2];
     int64_t common;
     ha_status s = HA_OK;
-    for (int side = 0; side < 2 && !s; side++) s = ha_sparse_check_order(v, &v->at[side]);
+    for (int side = 0; side < 2 && !s; side++) s = ha_sparse_check_order(v, ha_sparse_at(v, side));
     for (int side = 0; side < 2 && !s; side++)
         s = ha_sparse_places(v, &v->at[side], &v->at[1 - side], &place[side], &common);
     if (s) return s;
     v->count = v->at[0].extent[0] + v->at[1].extent[0] - common;
     s = ha_sparse_check_room(v);
-    if (!s) s = ha_op_give(&c, ha_dvalue_of_int64_t(v->count), type, count);
+    if (!s) s = ha_op_give(v->operation, z_at, ha_dvalue_of_int64_t(v->count), type, count);
     if (!s && v->count) s = ha_sparse_union(v, place);
     if (!s) memcpy(result, count, ha_dtype_size(type));
     return s;

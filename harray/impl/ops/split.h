@@ -7,10 +7,10 @@
 
 /* ---- what is refused ----------------------------------------------------------------------------- */
 
-HA_IN_ ha_status ha_split_check_dimension(const darray *x, int dimension, const char *operation) {
-    const ha_status s = ha_view_check(x, operation);
-    if (s || (dimension >= 0 && dimension < x->rank)) return s;
-    return ha_view_fail(HA_ERR_ARGUMENT, operation, x, "it has no dimension %d", dimension);
+HA_IN_ ha_status ha_split_check_dimension(ha_named_view x, int dimension, const char *operation) {
+    const ha_status s = ha_named_view_check(x, operation);
+    if (s || (dimension >= 0 && dimension < x.view->rank)) return s;
+    return ha_named_view_fail(HA_ERR_ARGUMENT, operation, x, "it has no dimension %d", dimension);
 }
 
 /* ---- views --------------------------------------------------------------------------------------- */
