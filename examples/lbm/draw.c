@@ -103,8 +103,8 @@ static void draw_marks(FILE *f, scale s) {
                       "<text x=\"%d\" y=\"%.2f\" text-anchor=\"end\">%.3g</text>\n",
                       LEFT, y_of(s, v), WIDTH, LEFT - 6, y_of(s, v) + 4, fabs(v) < dy / 2 ? 0 : v);
     for (double t = 0; t <= s.last; t += dx)
-        (void)fprintf(f, "<text x=\"%.2f\" y=\"%d\" text-anchor=\"middle\">%.3g</text>\n",
-                      x_of(s, t), TOP + HEIGHT + 18, t);
+        (void)fprintf(f, "<text x=\"%.2f\" y=\"%d\" text-anchor=\"middle\">%g</text>\n", x_of(s, t),
+                      TOP + HEIGHT + 18, t);
 }
 
 /* What the first tenth has, when all begins to move, may lie outside. */

@@ -21,8 +21,7 @@ typedef struct setting {
     ha_context *where;
     const char *layout; /* of the sites there */
     double viscosity;
-    bool
-        channel; /* between walls, from the second row to the last but one; else in a wide stream */
+    bool fixed_end;  /* the last column keeps its speed, too; else what comes there leaves */
     int64_t samples; /* of forces: at most */
 } setting;
 
@@ -39,9 +38,9 @@ bool flow_wait(flow *f);
 /* The force on the obstacle now becomes the next sample; nobody waits for it. */
 bool flow_sample(flow *f);
 
-/* Arrays of the flow's, with the velocity of each site now, and the samples of forces. */
+/* Arrays of the flow's, with the density and the velocity of each site now, and the samples of forces. */
 typedef struct flow_results {
-    array_float_2 east, north;
+    array_float_2 density, east, north;
     harray_float drag, lift;
     int64_t samples;
 } flow_results;

@@ -101,19 +101,31 @@ HA_DEVICE_CODE(
         return f[0] + ((f[1] + f[2]) + (f[3] + f[4])) + ((f[5] + f[6]) + (f[7] + f[8]));
     });
 
-/* The velocity of the fluid, and the force on solid sites: these have just turned around what arrived, and so
- * have got twice that. Inside of the solid nothing arrives. */
+/* The density and the velocity of the fluid, which are 0 at solid sites. */
 HA_KERNEL_EACH(measure, (sites, v, "read f+solid"),
-               ((uses, momentum), (value, bool, of_solid), (out, array_float_2, x),
+               ((uses, momentum), (out, array_float_2, rho), (out, array_float_2, x),
                 (out, array_float_2, y)),
                at, {
                    float f[9];
                    lattice_f_load(v, at, f);
                    const int64_t j = ha_coordinate(at, 0), i = ha_coordinate(at, 1);
                    const bool solid = *lattice_solid(v, at) != 0;
-                   const float each = of_solid ? -2 : 1 / density(f);
-                   HA_AT(x, j, i) = solid == of_solid ? each * momentum_east(f) : 0;
-                   HA_AT(y, j, i) = solid == of_solid ? each * momentum_north(f) : 0;
+                   const float mass = density(f), inverse = 1 / mass;
+                   HA_AT(rho, j, i) = solid ? 0 : mass;
+                   HA_AT(x, j, i) = solid ? 0 : inverse * momentum_east(f);
+                   HA_AT(y, j, i) = solid ? 0 : inverse * momentum_north(f);
+               });
+
+/* The force on solid sites: these have just turned around what arrived, and so have got twice that. Inside of the
+ * solid nothing arrives. */
+HA_KERNEL_EACH(push, (sites, v, "read f+solid"),
+               ((uses, momentum), (out, array_float_2, x), (out, array_float_2, y)), at, {
+                   float f[9];
+                   lattice_f_load(v, at, f);
+                   const int64_t j = ha_coordinate(at, 0), i = ha_coordinate(at, 1);
+                   const bool solid = *lattice_solid(v, at) != 0;
+                   HA_AT(x, j, i) = solid ? -2 * momentum_east(f) : 0;
+                   HA_AT(y, j, i) = solid ? -2 * momentum_north(f) : 0;
                });
 
 HA_REDUCE(total, ((in, array_float_2, x)), (j, i), float, HA_SUM, HA_AT(x, j, i));

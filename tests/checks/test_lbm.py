@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Checks examples/lbm: test_lbm.py LBM
 
-The flow between walls is a parabola on every context and in every layout, and there the pictures and the plot of a
-flow are the same files. Pictures show an obstacle where the given one is opaque, whatever kind of PNG that is, and
-a wake behind it; the plot has as many points as there are samples. A plot is written into the file that is there. A flow that diverges is told. What is wrong with
-the command line, a picture or a directory is said in one line, and leaves no file.
+The flow between walls is a parabola on every context and in every layout, and pressure falls along it as the viscosity
+makes it; there the pictures and the plot of a flow are the same files. Pictures show an obstacle where the given one is
+opaque, whatever kind of PNG that is, and a wake behind it; the plot has as many points as there are samples. A plot is
+written into the file that is there. A flow that diverges is told. What is wrong with the command line, a picture or a
+directory is said in one line, and leaves no file.
 """
 import math
 import os
@@ -175,6 +176,8 @@ def test_contexts(t):
         where = ["--context", context, "--layout", layout]
         done = t.run("--check", "poiseuille", *where)
         t.check(f"a parabola, {name}", done.returncode == 0 and "L2 error 0." in done.stdout, done)
+        within = re.search(r"pressure gradient within (\d+\.\d+) % of 12 nu rho U / W\^2 ", done.stdout)
+        t.check(f"pressure falls as the viscosity makes it, {name}", within and float(within[1]) < 3, done)
         done, there = flow(number, *where)
         t.check(f"the same drag, {name}", done.stdout.splitlines()[1:] == lines[1:], done, lines)
         t.check(f"the same files, {name}", there == host)
