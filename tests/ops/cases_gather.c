@@ -149,7 +149,7 @@ TEST(gathered) {
     const int rounds = share_of(12);
     for (int round = 0; round < rounds; round++)
         for (int t = 0; t < TYPES; t++)
-            if (is_tried_here(round, t, round)) gather_some(types[t], index_types[draw(4)]);
+            if (is_turn_here(round, t, round, 5)) gather_some(types[t], index_types[draw(4)]);
 }
 
 TEST(scattered) {
@@ -237,7 +237,7 @@ TEST(found_and_compacted) {
     const int rounds = share_of(10);
     for (int round = 0; round < rounds; round++)
         for (int t = 0; t < TYPES; t++) {
-            if (!is_tried_here(round, t, round)) continue;
+            if (!is_turn_here(round, t, round, 4)) continue;
             find_some(index_types[t % 4]);
             compact_some(types[t]);
         }
