@@ -188,7 +188,7 @@ TEST(counts) {
     const int rounds = share_of(10);
     for (int round = 0; round < rounds; round++)
         for (int t = 0; t < TYPES; t++)
-            if (is_tried_here(round, t, round)) count_some(types[t]);
+            if (is_turn_here(round, t, round, 6)) count_some(types[t]);
 }
 
 /* ---- long ones, of all ranks --------------------------------------------------------------------- */

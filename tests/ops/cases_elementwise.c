@@ -36,11 +36,6 @@ static int has_map(ha_dtype type, int op) {
            ha_op_line_of(&ha_op_maps, ha_op_type_of(type), op)->text != NULL;
 }
 
-static int has_combine(ha_dtype type, int op) {
-    return op > HA_ASSIGN && (type != HA_DTYPE_bool || op >= HA_IS_EQUAL) &&
-           ha_op_line_of(&ha_op_combines, ha_op_type_of(type), op)->text != NULL;
-}
-
 static ha_dtype mask_type(void) { return draw(2) ? HA_DTYPE_uint8_t : HA_DTYPE_bool; }
 
 /* Also of the result itself. */
@@ -160,9 +155,9 @@ TEST(with_two_numbers) {
     const int rounds = share_of(40);
     for (int round = 0; round < rounds; round++)
         for (int t = 0; t < COMPUTED; t++) {
-            if (is_tried_here(round / 8, t, round))
-                combine_some(types[t], round % 2 ? AXPY : AXPBY, 0);
-            if (ha_dtype_kind(types[t]) != HA_KIND_COMPLEX && is_tried_here(round / 8, t, round))
+            if (is_turn_here(round / 8, t, round, 0)) combine_some(types[t], AXPBY, 0);
+            if (is_turn_here(round / 8, t, round, 4)) combine_some(types[t], AXPY, 0);
+            if (ha_dtype_kind(types[t]) != HA_KIND_COMPLEX && is_turn_here(round / 8, t, round, 2))
                 combine_some(types[t], CLIP, 0);
         }
 }
@@ -190,7 +185,7 @@ TEST(chosen_by_a_mask) {
     const int rounds = share_of(40);
     for (int round = 0; round < rounds; round++)
         for (int t = 0; t < TYPES; t++)
-            if (is_tried_here(round / 8, t, round)) where_some(types[t]);
+            if (is_turn_here(round / 8, t, round, 6)) where_some(types[t]);
 }
 
 /* Elements by their numbers in views whose memory is in another order. */
@@ -258,11 +253,11 @@ TEST(by_their_places) {
         for (int t = 0; t < TYPES; t++) {
             const ha_number_kind of = ha_dtype_kind(types[t]);
             if ((of == HA_KIND_REAL || of == HA_KIND_COMPLEX) &&
-                is_tried_here(round / 8, t, round + 2))
+                is_turn_here(round / 8, t, round, 4))
                 random_normal_some(types[t]);
             if (types[t] == HA_DTYPE_bool) continue;
-            if (is_tried_here(round / 8, t, round)) sequence_some(types[t]);
-            if (is_tried_here(round / 8, t, round + 4)) random_some(types[t]);
+            if (is_turn_here(round / 8, t, round, 3)) sequence_some(types[t]);
+            if (is_turn_here(round / 8, t, round, 5)) random_some(types[t]);
         }
 }
 

@@ -85,7 +85,7 @@ TEST(counted) {
     const int rounds = share_of(12);
     for (int round = 0; round < rounds; round++)
         for (int t = 0; t < TYPES; t++)
-            if (ha_dtype_kind(types[t]) != HA_KIND_COMPLEX && is_tried_here(round, t, round))
+            if (ha_dtype_kind(types[t]) != HA_KIND_COMPLEX && is_turn_here(round, t, round, 4))
                 count_some(types[t], count_types[draw(6)], parts[draw(6)]);
 }
 

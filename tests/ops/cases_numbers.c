@@ -405,8 +405,8 @@ TEST(dots_norms_and_counts) {
     const int rounds = share_of(30);
     for (int round = 0; round < rounds; round++)
         for (int t = 0; t < TYPES; t++) {
-            if (is_tried_here(round / 8, t, round)) norms_of_some(types[t]);
-            if (is_tried_here(round / 8, t, round) && has_lanes(types[t], HA_LANE_PRODUCT_))
+            if (is_turn_here(round / 8, t, round, 5)) norms_of_some(types[t]);
+            if (is_turn_here(round / 8, t, round, 1) && has_lanes(types[t], HA_LANE_PRODUCT_))
                 dot_of_some(types[t]);
         }
 }

@@ -348,7 +348,7 @@ TEST(differences) {
     const int rounds = share_of(10);
     for (int round = 0; round < rounds; round++)
         for (int t = 0; t < COMPUTED; t++)
-            if (is_tried_here(round, t, round)) differ_some(types[t]);
+            if (is_turn_here(round, t, round, 0)) differ_some(types[t]);
 }
 
 /* ---- what is refused ----------------------------------------------------------------------------- */

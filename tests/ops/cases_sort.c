@@ -94,7 +94,7 @@ TEST(sorted) {
     for (int round = 0; round < rounds; round++)
         for (int t = 0; t < SORTED_TYPES; t++) {
             const ha_sort_order order = draw(2) ? HA_ASCENDING : HA_DESCENDING;
-            if (!is_tried_here(round, t, round)) continue;
+            if (!is_turn_here(round, t, round, 4)) continue;
             sort_some(sorted_types[t], order);
             number_some(sorted_types[t], order, index_types[draw(4)]);
             sort_some_by_key(sorted_types[t], order, types[draw(TYPES)]);
@@ -147,7 +147,7 @@ TEST(bounds) {
     const int rounds = share_of(8);
     for (int round = 0; round < rounds; round++)
         for (int t = 0; t < SORTED_TYPES; t++)
-            if (is_tried_here(round, t, round))
+            if (is_turn_here(round, t, round, 3))
                 bound_some(sorted_types[t], index_types[draw(4)], (int)draw(2));
 }
 
@@ -196,7 +196,7 @@ TEST(some_once) {
     const int rounds = share_of(8);
     for (int round = 0; round < rounds; round++)
         for (int t = 0; t < TYPES; t++)
-            if (is_tried_here(round, t, round)) unique_some(types[t]);
+            if (is_turn_here(round, t, round, 3)) unique_some(types[t]);
 }
 
 TEST(each_once) {

@@ -6,14 +6,15 @@
 static const ha_dtype index_types[] = {HA_DTYPE_int32_t, HA_DTYPE_uint32_t, HA_DTYPE_int64_t,
                                        HA_DTYPE_uint64_t};
 
-enum { INDICES = 60 };
+enum { FEW_INDICES = 60, MANY_INDICES = 1000 };
 
 /* The same vector twice: as arrays, and dense with the indices that it has. */
 typedef struct vector {
     darray at, values;
     int64_t n;
-    int has[INDICES];
-    ha_dvalue dense[INDICES];
+    int indices;
+    int has[MANY_INDICES];
+    ha_dvalue dense[MANY_INDICES];
 } vector;
 
 static ha_dvalue zero_of(ha_dtype type) {
@@ -34,17 +35,18 @@ static ha_dvalue got(darray x, int64_t i) {
     return value;
 }
 
-/* Each index with a probability of part / 8. */
-static vector some_vector(ha_dtype index, ha_dtype type, uint32_t part) {
-    vector v = {.n = 0};
-    for (int i = 0; i < INDICES; i++) {
+/* Each index with a probability of some eighths; of many with one half. */
+static vector some_vector(ha_dtype index, ha_dtype type, int indices) {
+    const uint32_t part = indices == MANY_INDICES ? 4 : draw(9);
+    vector v = {.indices = indices};
+    for (int i = 0; i < indices; i++) {
         v.has[i] = draw(8) < part;
         v.dense[i] = v.has[i] ? some_number(type) : zero_of(type);
         v.n += v.has[i];
     }
     v.at = some_view(index, 1, &v.n, 0);
     v.values = some_view(type, 1, &v.n, 0);
-    for (int64_t i = 0, n = 0; i < INDICES; i++) {
+    for (int64_t i = 0, n = 0; i < indices; i++) {
         if (!v.has[i]) continue;
         put(v.at, n, wrapped(index, i));
         put(v.values, n++, v.dense[i]);
@@ -54,18 +56,21 @@ static vector some_vector(ha_dtype index, ha_dtype type, uint32_t part) {
 
 static void drop_vector(vector *v) { drop_array(v->at.array), drop_array(v->values.array); }
 
+static ha_dtype type_of_combine(ha_dtype type, int op) {
+    if (op == HA_COMPLEX) return type == HA_DTYPE_double ? HA_DTYPE_c128 : HA_DTYPE_c64;
+    return op >= HA_IS_EQUAL ? HA_DTYPE_uint8_t : type;
+}
+
 static void expect_union(const vector *x, const vector *y, int op, darray at, darray z, int count) {
-    const ha_dtype gives = op >= HA_IS_EQUAL ? HA_DTYPE_uint8_t : x->values.type;
+    const int exact = op == HA_MINIMUM || op == HA_MAXIMUM ? EITHER_ZERO : EXACT;
     int n = 0;
-    for (int i = 0; i < INDICES; i++) {
+    for (int i = 0; i < x->indices; i++) {
         if (!x->has[i] && !y->has[i]) continue;
         const ha_dvalue there = got(z, n);
         const ha_dvalue expected = naive(op, x->dense[i], y->dense[i], zero_of(x->values.type),
                                          zero_of(x->values.type));
         assert_true(wide_of(got(at, n)) == i);
-        if (memcmp(there.bytes, expected.bytes, ha_dtype_size(gives)) != 0 &&
-            !(ha_dtype_kind(gives) == HA_KIND_REAL && isnan(real_of(there)) &&
-              isnan(real_of(expected))))
+        if (!is_near(there, expected, exact))
             fail_msg("%s, operation %d: the value of index %d is another one",
                      ha_dtype_name(x->values.type), op, i);
         n++;
@@ -73,11 +78,11 @@ static void expect_union(const vector *x, const vector *y, int op, darray at, da
     assert_int_equal(count, n);
 }
 
-static void combine_some(ha_dtype index, ha_dtype type, int op) {
-    vector x = some_vector(index, type, draw(9)), y = some_vector(index, type, draw(9));
+static void combine_some(ha_dtype index, ha_dtype type, int op, int indices) {
+    vector x = some_vector(index, type, indices), y = some_vector(index, type, indices);
     const int64_t room = x.n + y.n + (int64_t)draw(3);
     const darray at = some_view(index, 1, &room, 0);
-    const darray z = some_view(op >= HA_IS_EQUAL ? HA_DTYPE_uint8_t : type, 1, &room, 0);
+    const darray z = some_view(type_of_combine(type, op), 1, &room, 0);
     const int has_more = room > x.n + y.n;
     const ha_dvalue behind = has_more ? got(z, room - 1) : zero_of(type);
     int count = -1;
@@ -92,10 +97,26 @@ TEST(combined) {
     static const int ops[] = {HA_ADD, HA_SUBTRACT, HA_MULTIPLY, HA_IS_NOT_EQUAL};
     /* Where they are compiled a dozen operations, each for seconds. */
     const int rounds = compiles() && !getenv("HARRAY_TEST_LONG") ? 0 : share_of(20);
-    for (int i = 0; i < 3; i++) combine_some(HA_DTYPE_int32_t, HA_DTYPE_double, HA_ADD);
+    for (int i = 0; i < 3; i++)
+        combine_some(HA_DTYPE_int32_t, HA_DTYPE_double, HA_ADD, FEW_INDICES);
     for (int round = 0; round < rounds; round++)
         for (int t = 0; t < COMPUTED; t++)
-            combine_some(index_types[draw(4)], types[t], ops[draw(4)]);
+            combine_some(index_types[draw(4)], types[t], ops[draw(4)], FEW_INDICES);
+}
+
+TEST(every_operation) {
+    for (int t = 0; t < TYPES && C == H; t++)
+        for (int op = HA_ADD; op < HA_COMBINES_; op++)
+            if (ha_dtype_kind(types[t]) != HA_KIND_COMPLEX && has_combine(types[t], op))
+                combine_some(index_types[(t + op) % 4], types[t], op, FEW_INDICES);
+}
+
+/* Of some 500 values. */
+TEST(long_ones) {
+    static const int ops[] = {HA_SUBTRACT, HA_MULTIPLY, HA_MAXIMUM, HA_IS_LESS};
+    for (int t = 0; t < TYPES && C == H; t++)
+        if (ha_dtype_kind(types[t]) != HA_KIND_COMPLEX && has_combine(types[t], ops[t % 4]))
+            combine_some(index_types[t / 4 % 4], types[t], ops[t % 4], MANY_INDICES);
 }
 
 /* The result may be where an argument is. */
@@ -224,10 +245,8 @@ TEST(without_memory) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        OPERATIONS(combined),
-        OPERATIONS(in_place),
-        OPERATIONS(refused_arguments),
-        OPERATIONS(without_memory),
+        OPERATIONS(combined), OPERATIONS(every_operation),   OPERATIONS(long_ones),
+        OPERATIONS(in_place), OPERATIONS(refused_arguments), OPERATIONS(without_memory),
     };
     int failed = 0;
     if (argc > 1) cmocka_set_test_filter(argv[1]);

@@ -286,7 +286,7 @@ TEST(fills_of_views) {
     const int rounds = share_of(40);
     for (int round = 0; round < rounds; round++)
         for (int t = 0; t < ALL_TYPES; t++)
-            if (is_tried_here(round / 8, t, round)) fill_some(all_types[t]);
+            if (is_turn_here(round / 8, t, round, 5)) fill_some(all_types[t]);
 }
 
 /* ---- comparisons --------------------------------------------------------------------------------- */

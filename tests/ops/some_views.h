@@ -35,6 +35,11 @@ HA_UNUSED static const ha_op_line *line_of(ha_dtype type, int lane) {
     return ha_op_line_of(table_of(lane), ha_op_type_of(type), lane);
 }
 
+HA_UNUSED static int has_combine(ha_dtype type, int op) {
+    return op > HA_ASSIGN && (type != HA_DTYPE_bool || op >= HA_IS_EQUAL) &&
+           ha_op_line_of(&ha_op_combines, ha_op_type_of(type), op)->text != NULL;
+}
+
 /* Makes the driver know the operation, whatever its views come to. */
 static void know_reduction(ha_dtype type, const ha_op_table *table, int n, int by_number,
                            const ha_op_tree *tree) {
