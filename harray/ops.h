@@ -239,7 +239,7 @@ template <typename T> static inline ha_dvalue ha_dvalue_of_number_(T number) {
         ha_dvalue_load(HA_DTYPE_OF(HA_NUMBER_TYPE_(number)),                                       \
                        (HA_NUMBER_TYPE_(number)[1]){(number)});                                    \
     })
-#define HA_NUMBER_TYPE_(number) __typeof__(((void)0, (number)))
+#define HA_NUMBER_TYPE_(number) __typeof__(1 ? (number) : (number)) /* of bit-fields: int */
 #endif
 
 HA_API HA_MUST_CHECK ha_status ha_map_(ha_map_operation op, darray y, darray x, ha_context *context,

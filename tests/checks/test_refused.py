@@ -78,7 +78,8 @@ ha_status run(harray_double x, const harray_double y, array_double_2 u, const da
     (void)x, (void)y, (void)u, (void)d, (void)c, (void)e, (void)f, (void)o, (void)h, (void)r, (void)more, (void)w;
     int n;
     double room[4];
-    (void)sum, (void)n, (void)room;
+    struct { unsigned few : 5; signed some : 7; } bits = {1, 2};
+    (void)sum, (void)n, (void)room, (void)bits;
     return (ha_status)(%s);
 }
 """
@@ -169,7 +170,7 @@ ARRAYS_OF_OPERATIONS = [
     "ha_axpy(f->x, 2, c, NULL)", "ha_reduce(HA_SUM, c, sum, NULL)", "ha_norm(HA_NORM_2, e, sum, NULL)",
     "darray_copy(HA_DARRAY(x), HA_DARRAY(c), NULL)"]
 NO_ARRAYS = ["1", "2.5", "sum", "&x", "x.array", "r", "*w", "w", "made", '"x"', "room"] # of as many types
-NUMBERS = ["1", "2.5f", "'a'", "1ll", "*sum", "x.array != HA_NULL_", "ha_c64_make(1, 2)", "ha_half_of_float(1)"]
+NUMBERS = ["1", "2.5f", "bits.few", "bits.some", "'a'", "1ll", "*sum", "x.array != HA_NULL_", "ha_c64_make(1, 2)", "ha_half_of_float(1)"]
 RESULTS = ["sum", "&n", "room", "(int64_t *)0", "(ha_c64 *)0"]
 NO_RESULTS = ["&sum", "&x", "(const double *)sum", "(long double *)0"]
 NO_NUMBERS = ["sum", '"x"', "1.0L", "x"] # of as many types

@@ -120,11 +120,9 @@ HA_IN_ ha_status ha_launch_compile(ha_launching *l) {
     if (!all)
         return ha_fail(HA_ERR_MEMORY, l->kernel->name, "%s: no memory to compile it",
                        ha_kernel_site(l->kernel));
-    ha_tell_later(); /* the handler may use the records */
     ha_status s = ha_layouts_enter(l, &v);
     if (!s) s = ha_launch_text(l, all, &v, &text, &l->compiled);
     ha_layouts_leave(l, v.records);
-    ha_tell_now();
     if (text)
         s = ha_compile_once(all, &v, l->context, text, (char *)(uintptr_t)v.layouts, &l->compiled);
     else

@@ -272,7 +272,6 @@ HA_IN_ ha_status ha_apply_look(ha_apply_call *c, int *as_kernel) {
     ha_array *a;
     ha_status s = ha_records_begin_at(c->records, ha_apply_name, &a);
     if (s) return s;
-    ha_tell_later(); /* the handler may use the records */
     s = ha_placement_get(a, c->context->memory, &p);
     if (s)
         snprintf(error.text, sizeof error.text, "there is no memory for a mapping");
@@ -289,7 +288,6 @@ HA_IN_ ha_status ha_apply_look(ha_apply_call *c, int *as_kernel) {
                          HA_ARGUMENT_BYTES &&
                      !ha_made_has_bits(p->mapping, c->chosen);
     ha_records_leave(c->records);
-    ha_tell_now();
     return told;
 }
 

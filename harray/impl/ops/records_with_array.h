@@ -190,7 +190,6 @@ HA_IN_ ha_status ha_beside_look(ha_beside_call *c) {
     ha_array *array;
     ha_status s = ha_records_begin_at(a->records, ha_beside_name, &array);
     if (s) return s;
-    ha_tell_later(); /* the handler may use the records */
     s = ha_placement_get(array, a->context->memory, &p);
     if (!s) {
         const ha_mapped mapped = {p->mapping, no_blob};
@@ -205,7 +204,6 @@ HA_IN_ ha_status ha_beside_look(ha_beside_call *c) {
     if (!s && (s = ha_beside_pair(c, p->mapping)))
         s = ha_fail(s, ha_beside_name, "%s: no memory", a->site);
     ha_records_leave(a->records);
-    ha_tell_now();
     return s;
 }
 

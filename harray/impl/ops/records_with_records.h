@@ -233,10 +233,8 @@ HA_IN_ ha_status ha_join_look(ha_join_call *c) {
     ha_array *left, *right;
     ha_status s = ha_records_begin_at(c->left, ha_join_name, &left);
     if (s) return s;
-    ha_tell_later(); /* the handler may use the records */
     if ((s = ha_records_begin_at(c->right, ha_join_name, &right))) {
         ha_records_leave(c->left);
-        ha_tell_now();
         return s;
     }
     s = ha_join_mappings_of(c, left, right, &m);
@@ -245,7 +243,6 @@ HA_IN_ ha_status ha_join_look(ha_join_call *c) {
     if (s) s = ha_join_refuse(c, s, *error.text ? error.text : "there is no memory");
     ha_records_leave(c->right);
     ha_records_leave(c->left);
-    ha_tell_now();
     return s;
 }
 

@@ -207,7 +207,7 @@ ha_status ha_records_free(ha_records *r) {
     ha_array *a = r->array;
     s = a->wrapped ? ha_wrap_claim_end(a, 1, operation, operation) : ha_claim(a, operation);
     if (!s) ha_records_handle_free(r);
-    ha_records_shared(r);
+    ha_records_leave(r);
     return s;
 }
 #endif

@@ -56,26 +56,26 @@ HA_IN_ int ha_records_freed(const ha_records *r, const char *operation) {
     return 1;
 }
 
-/* The array stays the same one until the end. Between both one may wait. NULL: it was freed, and there is
- * nothing to end. */
-HA_IN_ ha_array *ha_records_begin(ha_records *r) {
-    pthread_rwlock_rdlock(&r->lock);
-    if (r->array) return r->array;
-    pthread_rwlock_unlock(&r->lock);
-    return NULL;
-}
-
-HA_IN_ void ha_records_leave(ha_records *r) { pthread_rwlock_unlock(&r->lock); }
-
-/* The same where that is told: HA_ERR_STATE. */
+/* The array stays the same one until ha_records_leave. Between both one may wait, and errors are told when nobody has the lock any
+ * more: the handler may use the records. HA_ERR_STATE: it was freed, and there is nothing to leave. */
 HA_IN_ ha_status ha_records_begin_at(ha_records *r, const char *operation, ha_array **a) {
-    *a = ha_records_begin(r);
-    if (*a) return HA_OK;
+    pthread_rwlock_rdlock(&r->lock);
+    *a = r->array;
+    if (*a) {
+        ha_tell_later();
+        return HA_OK;
+    }
+    pthread_rwlock_unlock(&r->lock);
     (void)ha_records_freed(r, operation);
     return HA_ERR_STATE;
 }
 
-/* The array for this thread alone; ended by ha_records_shared. It does not wait for others, who may be
+HA_IN_ void ha_records_leave(ha_records *r) {
+    pthread_rwlock_unlock(&r->lock);
+    ha_tell_now();
+}
+
+/* The array for this thread alone; ended by ha_records_leave. It does not wait for others, who may be
  * waiting for this thread. */
 HA_IN_ ha_status ha_records_alone(ha_records *r, const char *operation, const char *site) {
     if (pthread_rwlock_trywrlock(&r->lock))
@@ -87,11 +87,6 @@ HA_IN_ ha_status ha_records_alone(ha_records *r, const char *operation, const ch
     }
     ha_tell_later(); /* the handler may use the records */
     return HA_OK;
-}
-
-HA_IN_ void ha_records_shared(ha_records *r) {
-    pthread_rwlock_unlock(&r->lock);
-    ha_tell_now();
 }
 
 /* Ends what ha_records_ask has begun. */

@@ -207,7 +207,7 @@ ha_status ha_records_layout_(ha_records *r, ha_context *c, const char *layout, c
         s = ha_records_alone(r, operation, site);
         if (s) return s;
         s = ha_records_layout_now(r->array, c, layout, 1, &shares, operation, site);
-        ha_records_shared(r);
+        ha_records_leave(r);
     }
     ha_records_sweep(r);
     return s;
@@ -378,7 +378,7 @@ ha_status ha_records_resize_(ha_records *r, const int64_t *extent, const char *s
     if (!s) s = ha_records_alone(r, operation, site);
     if (s) return s;
     s = ha_records_resize_now(r, extent, operation, site);
-    ha_records_shared(r);
+    ha_records_leave(r);
     return s;
 }
 

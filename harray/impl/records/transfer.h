@@ -140,7 +140,7 @@ HA_IN_ int ha_records_transfer_is_direct(ha_records_transfer *c, ha_range r) {
 }
 
 /* What shares bytes in the memory of an incarnation; NULL: nothing. Busy. */
-HA_IN_ const ha_shared_bytes *ha_records_shared_at(ha_array *a, const ha_incarnation *in) {
+HA_IN_ const ha_shared_bytes *ha_records_leave_at(ha_array *a, const ha_incarnation *in) {
     ha_lock(a);
     const ha_placement *p = ha_placement_find(ha_records_state_of(a), in->memory);
     ha_unlock(a);
@@ -170,14 +170,14 @@ HA_IN_ ha_status ha_records_move_around(ha_array *a, ha_incarnation *to, ha_rang
                              .here_is_to = 1,
                              .here = ha_records_at(a, to),
                              .there = ha_records_at(a, host),
-                             .shared = ha_records_shared_at(a, to),
+                             .shared = ha_records_leave_at(a, to),
                              .asked = asked};
     return ha_records_transfer_out(&c, around);
 }
 
 HA_IN_ ha_status ha_records_move(ha_array *a, ha_incarnation *from, ha_incarnation *to, ha_range r,
                                  ha_context *context, ha_set *brought, ha_attempt *attempt) {
-    const ha_shared_bytes *shared = ha_records_shared_at(a, to);
+    const ha_shared_bytes *shared = ha_records_leave_at(a, to);
     const ha_range around = ha_is_on_host(to) ? r : ha_shared_range(shared, a, r);
     if (around.first != r.first || around.last != r.last)
         return ha_records_move_around(a, to, around, r, context, brought, attempt);
@@ -197,7 +197,7 @@ HA_IN_ ha_status ha_records_move(ha_array *a, ha_incarnation *from, ha_incarnati
                                                              : !ha_is_on_host(to)};
     c.here = c.here_is_to ? target : source;
     c.there = c.here_is_to ? source : target;
-    c.shared = c.here_is_to ? shared : ha_records_shared_at(a, from);
+    c.shared = c.here_is_to ? shared : ha_records_leave_at(a, from);
     if (devices && (!link || (differ && !ha_records_transfer_is_direct(&c, r))))
         return ha_records_via_host(a, from, to, r, context, brought, attempt);
     return ha_records_transfer_out(&c, r);

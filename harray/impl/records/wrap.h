@@ -204,7 +204,7 @@ ha_status ha_records_unwrap_(ha_records *r, const char *site) {
     else
         s = ha_wrap_claim_end(a, 1, operation, site);
     if (!s) ha_records_handle_free(r);
-    ha_records_shared(r);
+    ha_records_leave(r);
     return s;
 }
 
