@@ -11,10 +11,9 @@
     HA_STATIC_ASSERT_((int)HA_IF_CONSTANT_(word) == 0 ||                                           \
                           (int)HA_IF_CONSTANT_(word) / 256 == (family),                            \
                       function " takes " meant)
-#define HA_TAKES_REDUCTION_(word, function)                                                        \
-    HA_TAKES_WORD_(word, 1, function,                                                              \
-                   "a reduction: HA_SUM (not HA_ADD), HA_PRODUCT (not HA_MULTIPLY), HA_MIN (not "  \
-                   "HA_MINIMUM), HA_MAX (not HA_MAXIMUM)")
+#define HA_A_REDUCTION_                                                                            \
+    "a reduction: HA_SUM (not HA_ADD), HA_PRODUCT (not HA_MULTIPLY), HA_MIN (not HA_MINIMUM), "    \
+    "HA_MAX (not HA_MAXIMUM)"
 
 /* The caller's line, where the words are of the function's families. */
 #define HA_SITE_OF_WORD_(word, family, function, meant)                                            \
@@ -33,14 +32,10 @@
     HA_SITE_OF_WORD_(kind, 3, function, "HA_NORM_1, HA_NORM_2 or HA_NORM_MAX")
 #define HA_SITE_OF_ORDER_(order, function)                                                         \
     HA_SITE_OF_WORD_(order, 4, function, "HA_ASCENDING or HA_DESCENDING")
-#define HA_SITE_OF_REDUCTION_(word, function)                                                      \
-    __extension__({                                                                                \
-        HA_TAKES_REDUCTION_(word, function);                                                       \
-        &HA_SITE[0];                                                                               \
-    })
+#define HA_SITE_OF_REDUCTION_(word, function) HA_SITE_OF_WORD_(word, 1, function, HA_A_REDUCTION_)
 #define HA_SITE_OF_SCAN_(word, kind, function)                                                     \
     __extension__({                                                                                \
-        HA_TAKES_REDUCTION_(word, function);                                                       \
+        HA_TAKES_WORD_(word, 1, function, HA_A_REDUCTION_);                                        \
         HA_TAKES_WORD_(kind, 5, function, "HA_INCLUSIVE or HA_EXCLUSIVE as its kind");             \
         &HA_SITE[0];                                                                               \
     })

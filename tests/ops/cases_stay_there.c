@@ -76,7 +76,7 @@ static harray_uint8_t mask_there(harray_double x) {
 }
 
 TEST(elements) {
-    if (!has_kernels()) return;
+    if (!has_kernels()) skip();
     const harray_double x = random_there(1), y = random_there(2), z = random_there(3);
     const harray_uint8_t mask = mask_there(x);
     STAYS(ha_clip(z, x, 0.25, 0.75, C));
@@ -85,7 +85,7 @@ TEST(elements) {
 }
 
 TEST(numbers) {
-    if (!has_kernels()) return;
+    if (!has_kernels()) skip();
     const harray_double x = random_there(1);
     const harray_uint8_t mask = mask_there(x);
     double sum;
@@ -96,7 +96,7 @@ TEST(numbers) {
 }
 
 TEST(sorts) {
-    if (!has_kernels()) return;
+    if (!has_kernels()) skip();
     const harray_double x = random_there(1), y = random_there(2), z = random_there(3);
     const harray_int32_t at = numbers_there(N, 1);
     int64_t count;
@@ -110,7 +110,7 @@ TEST(sorts) {
 
 /* Of elements indices are sorted; of rows there are as many lanes as columns. */
 TEST(places) {
-    if (!has_kernels()) return;
+    if (!has_kernels()) skip();
     const harray_double x = random_there(1), y = random_there(2);
     const harray_int32_t at = numbers_there(N, 1), back = numbers_there(N, 1);
     const harray_int32_t rows = numbers_there(ROWS, 1);
@@ -128,7 +128,7 @@ TEST(places) {
 }
 
 TEST(rows_and_columns) {
-    if (!has_kernels()) return;
+    if (!has_kernels()) skip();
     const harray_double x = random_there(1), y = random_there(2);
     const harray_int32_t counts = numbers_there(PARTS, 1);
     const int64_t extent[] = {ROWS, COLUMNS};
@@ -143,7 +143,7 @@ TEST(rows_and_columns) {
 
 /* Even numbers, and multiples of three. */
 TEST(sparse_vectors) {
-    if (!has_kernels()) return;
+    if (!has_kernels()) skip();
     const harray_double x = random_there(1), y = random_there(2);
     const harray_int32_t x_at = numbers_there(N, 2), y_at = numbers_there(N, 3);
     const harray_int32_t z_at = numbers_there(2 * N, 1);
